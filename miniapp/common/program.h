@@ -214,7 +214,7 @@ struct miniapp_water {
 /* What is known of an open input. */
 struct miniapp_facts {
     struct miniapp_grid grid; /* as the file stores it, perhaps without ghosts */
-    bool has_ghosts, is_cyclic;
+    bool has_ghosts;
     bool is_at_rest;            /* its flow is to be stepped, but no dataset has one */
     bool makes_w;               /* by continuity, since it has only u and v */
     const char *text;           /* the grid, in words, as long as the input is open */
@@ -222,6 +222,7 @@ struct miniapp_facts {
     struct miniapp_water water; /* once it is checked */
 };
 struct miniapp_facts miniapp_input_facts(const struct miniapp_input *);
+bool miniapp_input_is_cyclic(const struct miniapp_input *);
 
 /* Whether the file has a dataset for a field; and the name in the file that is closest to the
  * field's, of datasets that hold no field: NULL if none is close. */

@@ -449,12 +449,16 @@ struct miniapp_facts miniapp_input_facts(const struct miniapp_input *input)
 {
     return (struct miniapp_facts){.grid = input->window.whole,
                                   .has_ghosts = input->window.has_ghosts,
-                                  .is_cyclic = input->window.cyclic_x,
                                   .is_at_rest = input->is_at_rest,
                                   .makes_w = makes_w(input),
                                   .text = input->grid_text,
                                   .passing_bytes = input->passing_bytes,
                                   .water = input->seen};
+}
+
+bool miniapp_input_is_cyclic(const struct miniapp_input *input)
+{
+    return input->window.cyclic_x;
 }
 
 struct miniapp_grid miniapp_input_grid(const struct miniapp_input *input)

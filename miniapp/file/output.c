@@ -103,34 +103,39 @@ enum miniapp_status miniapp_output_take_coordinates(struct miniapp_output *outpu
     return status;
 }
 
-/* Attaches a dimension scale. A new one has no coordinates, as netCDF-4 writes it; one that exists
- * is kept. */
-static herr_t attach_scale(const struct miniapp_output *output, hid_t dataset, unsigned place,
-                           enum miniapp_axis axis, hsize_t length)
+bool attach_named(hid_t file, const char *name, hid_t dataset, unsigned axis)
+{
+    const hid_t scale = H5Dopen2(file, name, H5P_DEFAULT);
+    const bool is_attached = scale >= 0 && H5DSattach_scale(dataset, scale, axis) >= 0;
+    hdf5_close(scale);
+    return is_attached;
+}
+
+/* Makes a scale without coordinates, as netCDF-4 writes it. */
+static bool make_dimension(hid_t file, const char *name, hsize_t length)
+{
+    char label[80];
+    const hid_t space = H5Screate_simple(1, &length, NULL);
+    snprintf(label, sizeof(label), "This is a netCDF dimension but not a netCDF variable.%10d",
+             (int)length);
+    const hid_t scale =
+        H5Dcreate2(file, name, H5T_IEEE_F32BE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const bool is_made = scale >= 0 && H5DSset_scale(scale, label) >= 0;
+    hdf5_close(space);
+    hdf5_close(scale);
+    return is_made;
+}
+
+/* Attaches a dimension scale: one that exists, or a new one. */
+static bool attach_scale(const struct miniapp_output *output, hid_t dataset, unsigned place,
+                         enum miniapp_axis axis, hsize_t length)
 {
     const struct named_axis *const named = &output->axes[axis];
     const char *const name =
         named->name[0] && named->length == length ? named->name : miniapp_axis_name(axis);
-    const hid_t file = output->file;
-    hid_t scale;
-    if (H5Lexists(file, name, H5P_DEFAULT) > 0) {
-        scale = H5Dopen2(file, name, H5P_DEFAULT);
-    } else {
-        char label[80];
-        const hid_t space = H5Screate_simple(1, &length, NULL);
-        snprintf(label, sizeof(label), "This is a netCDF dimension but not a netCDF variable.%10d",
-                 (int)length);
-        scale =
-            H5Dcreate2(file, name, H5T_IEEE_F32BE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-        H5Sclose(space);
-        if (scale >= 0 && H5DSset_scale(scale, label) < 0) {
-            H5Dclose(scale);
-            return -1;
-        }
-    }
-    const herr_t error = scale < 0 ? -1 : H5DSattach_scale(dataset, scale, place);
-    hdf5_close(scale);
-    return error;
+    return (H5Lexists(output->file, name, H5P_DEFAULT) > 0 ||
+            make_dimension(output->file, name, length)) &&
+           attach_named(output->file, name, dataset, place);
 }
 
 /* ---- fields ---- */
@@ -165,13 +170,16 @@ static hid_t create_dataset(const struct miniapp_output *output, const char *seq
     return dataset;
 }
 
+bool write_text(hid_t file, const char *object, const char *name, const char *text)
+{
+    return !text || !text[0] || H5LTset_attribute_string(file, object, name, text) >= 0;
+}
+
 bool write_names(hid_t dataset, const struct miniapp_field *field)
 {
-    return (!field->units[0] ||
-            H5LTset_attribute_string(dataset, ".", "units", field->units) >= 0) &&
-           H5LTset_attribute_string(dataset, ".", "long_name", field->long_name) >= 0 &&
-           (!field->standard_name ||
-            H5LTset_attribute_string(dataset, ".", "standard_name", field->standard_name) >= 0);
+    return write_text(dataset, ".", "units", field->units) &&
+           write_text(dataset, ".", "long_name", field->long_name) &&
+           write_text(dataset, ".", "standard_name", field->standard_name);
 }
 
 enum miniapp_status miniapp_output_begin(struct miniapp_output *output, const char *sequence,
@@ -189,7 +197,7 @@ enum miniapp_status miniapp_output_begin(struct miniapp_output *output, const ch
     const hid_t dataset = create_dataset(output, sequence, field, type, space, creation);
     bool written = dataset >= 0;
     for (int i = 0; i < rank && written; i++)
-        written = attach_scale(output, dataset, (unsigned)i, field->axes[i], lengths[i]) >= 0;
+        written = attach_scale(output, dataset, (unsigned)i, field->axes[i], lengths[i]);
     written = written && write_names(dataset, field);
     output->dataset = dataset;
     output->plane_rank = has_axis(field, MINIAPP_X) + has_axis(field, MINIAPP_Y);

@@ -36,6 +36,12 @@ hid_t checked_chunks(const hsize_t *lengths, int rank);
  * looks at each element. */
 herr_t write_box(hid_t dataset, const struct box *box, const double *values);
 
+/* Makes a text an attribute of an object in a file; not one that is empty, or NULL. */
+bool write_text(hid_t file, const char *object, const char *name, const char *text);
+
+/* Attaches an existing scale to an axis of a dataset. */
+bool attach_named(hid_t file, const char *name, hid_t dataset, unsigned axis);
+
 /* Writes a field's units and names. */
 bool write_names(hid_t dataset, const struct miniapp_field *field);
 

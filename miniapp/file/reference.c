@@ -4,6 +4,7 @@
 #include "program.h"
 #include "range.h"
 #include "status.h"
+#include "text.h"
 
 #include <float.h>
 #include <limits.h>
@@ -95,55 +96,31 @@ static enum miniapp_status check_plausible(const char *path, const struct miniap
 /* ---- the files ---- */
 
 struct miniapp_references {
-    char *folder; /* of files SEQUENCE.h5, or NULL */
-    char *path;   /* of the file, or of the last one that was read */
+    char given[PATH_MAX]; /* a file, or a folder of files SEQUENCE.h5 */
+    bool is_folder;
+    char path[PATH_MAX]; /* of the file that is open, or was tried last */
     hid_t file;
     struct stat found;          /* when it was opened */
     char input[TEXT_ATTRIBUTE]; /* the SHA-256 of the input it was made from, if it says so */
 };
 
-static void close_reference_file(struct miniapp_references *references)
+/* Makes the file that has a sequence's reference the open one. */
+static enum miniapp_status open_file_of(struct miniapp_references *references, const char *sequence)
 {
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s", references->given);
+    if (references->is_folder)
+        append(path, sizeof(path), "/", "%s.h5", sequence);
+    if (references->file >= 0 && strcmp(references->path, path) == 0)
+        return check_unchanged(path, &references->found);
     if (references->file >= 0)
         H5Fclose(references->file);
     references->file = H5I_INVALID_HID;
-    free(references->path);
-    references->path = NULL;
-}
-
-/* Opens a file, whose path it takes over. */
-static enum miniapp_status open_reference_file(struct miniapp_references *references, char *path)
-{
-    close_reference_file(references);
-    references->path = path;
-    if (!path)
-        return fail(MINIAPP_DEVICE, "out of memory for a reference");
-    enum miniapp_status status = look_at(path, &references->found);
-    if (!status)
-        status = open_file(path, &references->file);
-    if (status)
-        return status;
+    strcpy(references->path, path);
+    TRY(look_at(path, &references->found));
+    TRY(open_file(path, &references->file));
     read_text_attribute(references->file, "input_sha256", references->input);
     return MINIAPP_DONE;
-}
-
-/* Makes the file that has a sequence's reference the open one. */
-static enum miniapp_status find_reference_file(struct miniapp_references *references,
-                                               const char *sequence)
-{
-    char path[PATH_MAX];
-    if (!references->folder)
-        return check_unchanged(references->path, &references->found);
-    snprintf(path, sizeof(path), "%s/%s.h5", references->folder, sequence);
-    if (references->path && references->file >= 0 && strcmp(references->path, path) == 0)
-        return check_unchanged(path, &references->found);
-    return open_reference_file(references, strdup(path));
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat there;
-    return stat(path, &there) == 0 && S_ISDIR(there.st_mode);
 }
 
 const char *miniapp_references_input(const struct miniapp_references *references)
@@ -153,16 +130,16 @@ const char *miniapp_references_input(const struct miniapp_references *references
 
 enum miniapp_status miniapp_references_open(const char *path, struct miniapp_references **opened)
 {
-    struct miniapp_references *const references = malloc(sizeof(*references));
+    struct miniapp_references *const references = calloc(1, sizeof(*references));
+    struct stat there;
     *opened = NULL;
     if (!references)
         return fail(MINIAPP_DEVICE, "out of memory for a reference");
-    *references = (struct miniapp_references){.file = H5I_INVALID_HID};
-    enum miniapp_status status = MINIAPP_DONE;
-    if (!is_folder(path))
-        status = open_reference_file(references, strdup(path));
-    else if (!(references->folder = strdup(path)))
-        status = fail(MINIAPP_DEVICE, "out of memory for a reference");
+    snprintf(references->given, sizeof(references->given), "%s", path);
+    references->is_folder = stat(path, &there) == 0 && S_ISDIR(there.st_mode);
+    references->file = H5I_INVALID_HID;
+    const enum miniapp_status status =
+        references->is_folder ? MINIAPP_DONE : open_file_of(references, "");
     if (status)
         miniapp_references_close(references);
     else
@@ -172,10 +149,8 @@ enum miniapp_status miniapp_references_open(const char *path, struct miniapp_ref
 
 void miniapp_references_close(struct miniapp_references *references)
 {
-    if (!references)
-        return;
-    close_reference_file(references);
-    free(references->folder);
+    if (references && references->file >= 0)
+        H5Fclose(references->file);
     free(references);
 }
 
@@ -216,33 +191,24 @@ static enum miniapp_status read_reference_dataset(const struct miniapp_reference
                            scale_of(field, reference->values, elements), reference);
 }
 
-/* The name of a field's dataset: SEQUENCE.FIELD where the file has one, or else FIELD. The caller
- * frees it; NULL if memory is short. */
-static char *name_reference(struct miniapp_references *references, const char *sequence,
-                            const struct miniapp_field *field)
-{
-    char *const name = sequence ? name_of_two(sequence, field->name) : NULL;
-    if (sequence && (!name || has_dataset(references->file, name)))
-        return name;
-    free(name);
-    return strdup(field->name);
-}
-
+/* Opens a field's dataset: SEQUENCE.FIELD where the file has one, or else FIELD. */
 static enum miniapp_status open_reference(struct miniapp_references *references,
                                           const char *sequence, const struct miniapp_field *field,
                                           hid_t *dataset)
 {
     const char *const path = references->path;
-    char *const name = name_reference(references, sequence, field);
+    char *const both = name_of_two(sequence ? sequence : "", field->name);
+    const bool has_both = both && sequence && has_dataset(references->file, both);
+    const char *const name = has_both ? both : field->name;
     enum miniapp_status status = MINIAPP_DONE;
-    if (!name)
+    if (!both)
         status = fail(MINIAPP_DEVICE, "out of memory for a name");
     else if (!has_dataset(references->file, name))
         status = fail(MINIAPP_INPUT, "%s: dataset '%s' is missing, so it cannot be validated", path,
                       name);
     else
         status = open_dataset(references->file, path, name, dataset);
-    free(name);
+    free(both);
     return status;
 }
 
@@ -254,7 +220,7 @@ enum miniapp_status miniapp_reference_read(struct miniapp_references *references
 {
     hid_t dataset;
     *reference = (struct miniapp_reference){0};
-    enum miniapp_status status = find_reference_file(references, sequence);
+    enum miniapp_status status = open_file_of(references, sequence);
     if (!status)
         status = open_reference(references, sequence, field, &dataset);
     if (!status) {

@@ -39,21 +39,21 @@ static const struct scale distances[] = {
 };
 static const char *const names_of_faces[] = {"xu", "yu"};
 
+static bool make_scale(hid_t file, const struct scale *scale)
+{
+    const hid_t dataset = H5Dopen2(file, scale->name, H5P_DEFAULT);
+    const bool is_made = dataset >= 0 && write_text(file, scale->name, "units", scale->units) &&
+                         write_text(file, scale->name, "long_name", scale->long_name) &&
+                         write_text(file, scale->name, "axis", scale->of_axis) &&
+                         (H5DSis_scale(dataset) > 0 || H5DSset_scale(dataset, scale->name) >= 0);
+    hdf5_close(dataset);
+    return is_made;
+}
+
 static bool write_scale(hid_t file, const struct scale *scale, const double *values, hsize_t length)
 {
     return H5LTmake_dataset_double(file, scale->name, 1, &length, values) >= 0 &&
-           H5LTset_attribute_string(file, scale->name, "units", scale->units) >= 0 &&
-           H5LTset_attribute_string(file, scale->name, "long_name", scale->long_name) >= 0 &&
-           H5LTset_attribute_string(file, scale->name, "axis", scale->of_axis) >= 0;
-}
-
-static bool make_scale(hid_t file, const char *name)
-{
-    const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
-    const bool is_made =
-        dataset >= 0 && (H5DSis_scale(dataset) > 0 || H5DSset_scale(dataset, name) >= 0);
-    hdf5_close(dataset);
-    return is_made;
+           make_scale(file, scale);
 }
 
 /* Writes coordinates of T points and, if there is something on faces, those of the faces beyond
@@ -61,7 +61,7 @@ static bool make_scale(hid_t file, const char *name)
 static bool write_points(hid_t file, const struct scale *scale, bool has_faces, double *values,
                          size_t length)
 {
-    bool is_written = write_scale(file, scale, values, length) && make_scale(file, scale->name);
+    bool is_written = write_scale(file, scale, values, length);
     if (!is_written || !has_faces)
         return is_written;
     const struct scale faces = {names_of_faces[scale->name[0] == 'y'], scale->units,
@@ -70,7 +70,7 @@ static bool write_points(hid_t file, const struct scale *scale, bool has_faces, 
     for (size_t i = 0; i + 1 < length; i++)
         values[i] = (values[i] + values[i + 1]) / 2;
     values[length - 1] += step / 2;
-    return write_scale(file, &faces, values, length) && make_scale(file, faces.name);
+    return write_scale(file, &faces, values, length);
 }
 
 /* Writes the input's own coordinates of an axis, without its ghosts, for which `values` has
@@ -133,17 +133,13 @@ static bool write_time(hid_t file, const struct miniapp_input *input, double sec
     H5Pset_chunk(creation, 1, &one);
     const hid_t dataset =
         H5Dcreate2(file, time.name, H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
-    const bool is_written =
-        dataset >= 0 &&
-        H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &days) >= 0 &&
-        H5LTset_attribute_string(file, time.name, "units", time.units) >= 0 &&
-        H5LTset_attribute_string(file, time.name, "long_name", time.long_name) >= 0 &&
-        H5LTset_attribute_string(file, time.name, "axis", time.of_axis) >= 0 &&
-        (!calendar[0] || H5LTset_attribute_string(file, time.name, "calendar", calendar) >= 0);
+    const bool is_written = dataset >= 0 && H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL,
+                                                     H5P_DEFAULT, &days) >= 0;
     hdf5_close(dataset);
-    H5Sclose(space);
-    H5Pclose(creation);
-    return is_written && make_scale(file, time.name);
+    hdf5_close(space);
+    hdf5_close(creation);
+    return is_written && make_scale(file, &time) &&
+           write_text(file, time.name, "calendar", calendar);
 }
 
 /* The first process writes; the others pass on what they have of each line and level. */
@@ -162,8 +158,7 @@ static enum miniapp_status write_axes(struct miniapp_output *output,
         if (!miniapp_state_has(state, scales[i].name)) /* no field lies on it */
             continue;
         status = miniapp_state_get(state, scales[i].name, values);
-        is_written = !status && write_scale(output->file, &scales[i], values, inner.nz) &&
-                     make_scale(output->file, scales[i].name);
+        is_written = !status && write_scale(output->file, &scales[i], values, inner.nz);
     }
     for (enum miniapp_axis axis = MINIAPP_X; axis <= MINIAPP_Y; axis++) {
         const char *const name = axis == MINIAPP_X ? "dxt" : "dyt";
@@ -190,12 +185,27 @@ size_t level_count(const struct miniapp_field *field, const struct miniapp_grid 
     return has_axis(field, MINIAPP_Z) ? grid->nz : 1;
 }
 
+int lengths_in_snapshot(const struct miniapp_field *field, const struct miniapp_grid *inner,
+                        hsize_t lengths[SNAPSHOT_RANK])
+{
+    const int flat = has_axis(field, MINIAPP_Z) ? 0 : 1, rank = SNAPSHOT_RANK - flat;
+    const hsize_t all[] = {1, inner->nz, inner->ny, inner->nx};
+    memcpy(lengths, all + flat, (size_t)rank * sizeof(*lengths));
+    lengths[0] = 1;
+    return rank;
+}
+
 struct box box_of_level(const struct miniapp_field *field, size_t z, size_t x0, size_t y0,
                         const struct miniapp_grid *inner)
 {
-    return has_axis(field, MINIAPP_Z)
-               ? (struct box){SNAPSHOT_RANK, {0, z, y0, x0}, {1, 1, inner->ny, inner->nx}}
-               : (struct box){SNAPSHOT_RANK - 1, {0, y0, x0}, {1, inner->ny, inner->nx}};
+    struct box box = {.rank = lengths_in_snapshot(field, inner, box.count)};
+    if (box.rank == SNAPSHOT_RANK) {
+        box.first[1] = z;
+        box.count[1] = 1;
+    }
+    box.first[box.rank - 2] = y0;
+    box.first[box.rank - 1] = x0;
+    return box;
 }
 
 enum miniapp_status make_levels(const struct miniapp_grid *grid, struct levels_of *level)
@@ -262,17 +272,6 @@ static bool write_missing(hid_t dataset, hid_t type)
     return is_written;
 }
 
-static bool attach_scales(hid_t file, hid_t dataset, const char *const *names, unsigned count)
-{
-    bool is_attached = true;
-    for (unsigned i = 0; i < count && is_attached; i++) {
-        const hid_t scale = H5Dopen2(file, names[i], H5P_DEFAULT);
-        is_attached = scale >= 0 && H5DSattach_scale(dataset, scale, i) >= 0;
-        hdf5_close(scale);
-    }
-    return is_attached;
-}
-
 /* Names the axes of a field's points; the streamfunction lies on corners. */
 static void name_points(const struct miniapp_state *state, const struct miniapp_field *field,
                         const char *axes[SNAPSHOT_RANK])
@@ -289,22 +288,22 @@ static hid_t create_carried(const struct miniapp_output *output, const struct mi
                             const struct miniapp_field *field)
 {
     const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
-    const int flat = has_axis(field, MINIAPP_Z) ? 0 : 1, rank = SNAPSHOT_RANK - flat;
-    const char *axes[SNAPSHOT_RANK] = {"Time"};
-    hsize_t lengths[] = {1, inner.nz, inner.ny, inner.nx};
-    hsize_t most[] = {H5S_UNLIMITED, inner.nz, inner.ny, inner.nx};
+    const char *axes[SNAPSHOT_RANK];
+    hsize_t lengths[SNAPSHOT_RANK], most[SNAPSHOT_RANK];
+    const int rank = lengths_in_snapshot(field, &inner, lengths), flat = SNAPSHOT_RANK - rank;
+    memcpy(most, lengths, sizeof(most));
+    most[0] = H5S_UNLIMITED;
     name_points(state, field, axes);
-    axes[flat] = axes[0];
-    lengths[flat] = lengths[0];
-    most[flat] = most[0];
+    axes[flat] = "Time";
     const hid_t type = is_double(field->type, state->precision) ? H5T_IEEE_F64LE : H5T_IEEE_F32LE;
-    const hid_t space = H5Screate_simple(rank, lengths + flat, most + flat);
-    const hid_t creation = checked_chunks(lengths + flat, (size_t)rank);
+    const hid_t space = H5Screate_simple(rank, lengths, most);
+    const hid_t creation = checked_chunks(lengths, rank);
     const hid_t dataset =
         H5Dcreate2(output->file, field->name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
-    const bool is_described = dataset >= 0 && write_names(dataset, field) &&
-                              (!mask_for(field) || write_missing(dataset, type)) &&
-                              attach_scales(output->file, dataset, axes + flat, (unsigned)rank);
+    bool is_described = dataset >= 0 && write_names(dataset, field) &&
+                        (!mask_for(field) || write_missing(dataset, type));
+    for (int i = 0; i < rank && is_described; i++)
+        is_described = attach_named(output->file, axes[flat + i], dataset, (unsigned)i);
     H5Pclose(creation);
     H5Sclose(space);
     if (dataset >= 0 && !is_described)

@@ -22,6 +22,10 @@ const struct miniapp_field *mask_for(const struct miniapp_field *field);
 /* The levels of a field; one that has no depth is a level. */
 size_t level_count(const struct miniapp_field *field, const struct miniapp_grid *grid);
 
+/* The axes of a field's dataset: Time, and those of the field. Returns how many. */
+int lengths_in_snapshot(const struct miniapp_field *field, const struct miniapp_grid *inner,
+                        hsize_t lengths[SNAPSHOT_RANK]);
+
 /* The part of a dataset that is level z of an interior which begins at cell (x0, y0). */
 struct box box_of_level(const struct miniapp_field *field, size_t z, size_t x0, size_t y0,
                         const struct miniapp_grid *inner);

@@ -1,5 +1,6 @@
 /* Going on from a snapshot (snapshot.c), and putting fields into the form that they have after one.
  */
+#include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "input.h"
 #include "snapshot.h"
@@ -105,15 +106,12 @@ static enum miniapp_status read_levels(const char *path, hid_t dataset, struct m
 static bool has_shape(hid_t dataset, const struct miniapp_field *field,
                       const struct miniapp_grid *whole)
 {
-    const hsize_t wanted[SNAPSHOT_RANK] = {1, whole->nz, whole->ny, whole->nx};
-    const int flat = has_axis(field, MINIAPP_Z) ? 0 : 1, rank = SNAPSHOT_RANK - flat;
-    hsize_t lengths[SNAPSHOT_RANK] = {0};
+    hsize_t wanted[SNAPSHOT_RANK], lengths[H5S_MAX_RANK];
+    const int rank = lengths_in_snapshot(field, whole, wanted);
     const hid_t space = H5Dget_space(dataset);
-    bool fits = H5Sget_simple_extent_ndims(space) == rank &&
-                H5Sget_simple_extent_dims(space, lengths, NULL) == rank && lengths[0] == 1;
-    H5Sclose(space);
-    for (int i = 1; i < rank && fits; i++)
-        fits = lengths[i] == wanted[i + flat];
+    const bool fits = H5Sget_simple_extent_dims(space, lengths, NULL) == rank &&
+                      memcmp(lengths, wanted, (size_t)rank * sizeof(*wanted)) == 0;
+    hdf5_close(space);
     return fits;
 }
 

@@ -107,7 +107,7 @@ TEST_AFTER(write_file, what_is_written_is_read)
     struct miniapp_state *const narrow = state_on(device, MINIAPP_FLOAT32, grid);
     const struct miniapp_grid own = miniapp_input_grid(input);
     assert_memory_equal(&own, &grid, sizeof(grid));
-    assert_true(miniapp_input_facts(input).has_ghosts && !miniapp_input_facts(input).is_cyclic);
+    assert_true(miniapp_input_facts(input).has_ghosts && !miniapp_input_is_cyclic(input));
     assert_done(miniapp_state_add(narrow, "my_salt", "salt"));
     const struct miniapp_destination targets[] = {{ocean, "salt", false},
                                                   {narrow, "my_salt", false}};

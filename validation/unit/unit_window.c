@@ -192,7 +192,8 @@ static void compare_blocks(struct miniapp_input *input, struct miniapp_state *oc
 {
     const struct miniapp_grid whole = miniapp_state_grid(ocean);
     const struct miniapp_facts facts = miniapp_input_facts(input);
-    const bool lacks_ghosts = facts.is_cyclic && cut[0] > 1 && (resample || !facts.has_ghosts);
+    const bool lacks_ghosts =
+        miniapp_input_is_cyclic(input) && cut[0] > 1 && (resample || !facts.has_ghosts);
     struct blocks blocks;
     assert_done(blocks_cut(&whole, cut[0] * cut[1], cut[0], cut[1], &blocks));
     const struct block corner = block_of(&blocks, 0);
