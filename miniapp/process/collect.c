@@ -295,29 +295,21 @@ static enum miniapp_status find_courant(struct row *row)
 }
 
 /* The march of a row that made all of its steps, or all up to one that went wrong. */
-static struct march *march_of(const struct run *run, struct row *row)
+static enum miniapp_status make_march(const struct run *run, struct row *row, struct march **made)
 {
-    struct march *const march = calloc(1, sizeof(*march));
-    if (agree(march ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for budgets"))) {
-        free(march);
-        return NULL;
-    }
-    enum miniapp_status status = find_courant(row);
+    struct march *const march = *made = calloc(1, sizeof(*march));
+    TRY(agree(march ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for budgets")));
+    TRY(find_courant(row));
+    TRY(miniapp_budgets_close(row->state, row->sequence, row->samples.count, row->budgets));
     march->first = run->first_step;
     march->flow = row->flow;
     march->last = steps_done(run, row);
     march->is_judged = run->options.shapes[0].nx == 0;
     march->time_step = miniapp_settings_get(miniapp_state_settings(row->state), "dt_tracer");
-    if (!status)
-        status = miniapp_budgets_close(row->state, row->sequence, row->samples.count, row->budgets);
-    if (status) {
-        free(march);
-        return NULL;
-    }
     for (size_t b = 0; b < MINIAPP_BUDGETS; b++)
         if (row->budgets[b].is_kept)
             march->budgets[march->budget_count++] = row->budgets[b];
-    return march;
+    return MINIAPP_DONE;
 }
 
 struct result result_like(const struct row *row)
@@ -346,10 +338,9 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
     status = agree(status);
     if (!status && !stop_signal() && !row->is_ceiling) /* a ceiling may have another grid */
         status = use_outputs(run, row, &is_nonfinite);
-    struct march *const march =
-        !status && !stop_signal() && row->advances ? march_of(run, row) : NULL;
-    if (!status && !stop_signal() && row->advances && !march)
-        status = MINIAPP_DEVICE;
+    struct march *march = NULL;
+    if (!status && !stop_signal() && row->advances)
+        status = make_march(run, row, &march);
     const struct result like = result_like(row);
     /* a row may be there from an earlier size, where it was the ceiling of another */
     struct result *result = status ? NULL : results_put(&run->results, &like);

@@ -159,9 +159,7 @@ static const char *caches_of_devices(const struct run *run, char text[PROVENANCE
 void describe_run(struct run *run)
 {
     struct provenance *provenance = &run->results.provenance;
-    char devices[PROVENANCE_TEXT] = "", settings[PROVENANCE_TEXT];
-    char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT], absent[PROVENANCE_TEXT];
-    char openmp[PROVENANCE_TEXT], variants[PROVENANCE_TEXT], caches[PROVENANCE_TEXT];
+    char devices[PROVENANCE_TEXT] = "", text[PROVENANCE_TEXT];
     for (size_t i = 0; i < run->device_count; i++)
         if (i == 0 || !is_same_device(run->devices[i], run->devices[i - 1]))
             append(devices, sizeof(devices), "; ", "%s: %s", miniapp_device_label(run->devices[i]),
@@ -180,23 +178,23 @@ void describe_run(struct run *run)
     provenance_of_run(provenance, run->command_line, run->options.input, run->input_sha256);
     topology_add(provenance, &run->results.caches);
     describe_processes(provenance, &run->options);
-    provenance_add(provenance, "threads", threads_text(&run->options, threads));
-    provenance_add(provenance, "binding", binding_text(binding));
-    if (environment_text(openmp)[0])
-        provenance_add(provenance, "openmp", openmp);
+    provenance_add(provenance, "threads", threads_text(&run->options, text));
+    provenance_add(provenance, "binding", binding_text(text));
+    if (environment_text(text)[0])
+        provenance_add(provenance, "openmp", text);
     if (run->options.variant_count)
-        provenance_add(provenance, "variant", variants_text(run, variants));
+        provenance_add(provenance, "variant", variants_text(run, text));
     if (run->options.sources)
         provenance_add(provenance, "tracers_start_as", run->options.sources);
     provenance_add(provenance, "grid", miniapp_input_facts(run->input).text);
-    if (absent_text(run, absent)[0])
-        provenance_add(provenance, "absent", absent);
+    if (absent_text(run, text)[0])
+        provenance_add(provenance, "absent", text);
     provenance_add(provenance, "device", devices);
-    if (caches_of_devices(run, caches)[0])
-        provenance_add(provenance, "device_caches", caches);
+    if (caches_of_devices(run, text)[0])
+        provenance_add(provenance, "device_caches", text);
     if (run->options.every) { /* for --restart */
         provenance_add(provenance, "sequence", miniapp_sequence_name(run->options.kernels[0]));
         provenance_add(provenance, "precision", miniapp_precision_name(run->options.precisions[0]));
     }
-    provenance_add(provenance, "settings", settings_text(run->options.settings, settings));
+    provenance_add(provenance, "settings", settings_text(run->options.settings, text));
 }

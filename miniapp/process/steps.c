@@ -64,56 +64,40 @@ static size_t step_of_name(const struct run *run, const char *name)
     return strcmp(find_name(path), name) == 0 ? step : 0;
 }
 
-/* Calls a function with the step of each file that has the name of a snapshot of the run, in any
- * order, until it fails. */
-static enum miniapp_status for_each_snapshot(const struct run *run,
-                                             enum miniapp_status (*visit)(void *, size_t step),
-                                             void *context)
+/* Opens the folder of the run's snapshots; the caller closes it. */
+static enum miniapp_status open_folder(const struct run *run, DIR **entries)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s", run->options.output);
     const char *const folder = dirname(path);
-    DIR *const entries = opendir(folder);
-    enum miniapp_status status = MINIAPP_DONE;
-    if (!entries)
-        return fail(MINIAPP_INPUT, "%s: cannot be searched for snapshots: %s", folder,
-                    strerror(errno));
-    for (const struct dirent *entry; !status && (entry = readdir(entries)) != NULL;) {
-        const size_t step = step_of_name(run, entry->d_name);
-        if (step > 0)
-            status = visit(context, step);
-    }
-    closedir(entries);
-    return status;
+    *entries = opendir(folder);
+    return *entries ? MINIAPP_DONE
+                    : fail(MINIAPP_INPUT, "%s: cannot be searched for snapshots: %s", folder,
+                           strerror(errno));
 }
 
-struct newest {
-    size_t before, step;
-};
-
-static enum miniapp_status take_newer(void *context, size_t step)
+/* The step of the next file that has the name of a snapshot of the run, in any order; 0 at the end.
+ */
+static size_t next_snapshot(const struct run *run, DIR *entries)
 {
-    struct newest *const newest = context;
-    if (step > newest->step && step < newest->before)
-        newest->step = step;
-    return MINIAPP_DONE;
+    size_t step = 0;
+    for (const struct dirent *entry; step == 0 && (entry = readdir(entries)) != NULL;)
+        step = step_of_name(run, entry->d_name);
+    return step;
 }
 
 enum miniapp_status steps_find_newest(const struct run *run, size_t before, size_t *newest)
 {
-    struct newest found = {.before = before};
-    const enum miniapp_status status = for_each_snapshot(run, take_newer, &found);
-    *newest = found.step;
-    return status;
+    DIR *entries;
+    *newest = 0;
+    TRY(open_folder(run, &entries));
+    for (size_t step; (step = next_snapshot(run, entries)) > 0;)
+        *newest = step > *newest && step < before ? step : *newest;
+    closedir(entries);
+    return MINIAPP_DONE;
 }
 
-/* The snapshots that are there when a run begins. */
-struct earlier {
-    const struct run *run;
-    size_t stays, count; /* the first one that the run neither continues from nor replaces, and how
-                            many there are */
-};
-
+/* A file that the run will replace has to be one that it may replace. */
 static enum miniapp_status check_target(const struct run *run, size_t step)
 {
     char path[PATH_MAX];
@@ -124,32 +108,31 @@ static enum miniapp_status check_target(const struct run *run, size_t step)
     return status;
 }
 
-/* A file that the run will replace has to be one that it may replace. */
-static enum miniapp_status look_at_earlier(void *context, size_t step)
-{
-    struct earlier *const earlier = context;
-    const struct run *const run = earlier->run;
-    if (step <= run->first_step)
-        return MINIAPP_DONE;
-    if (step <= run->options.steps && step % run->options.every == 0)
-        return check_target(run, step);
-    earlier->stays = earlier->count == 0 || step < earlier->stays ? step : earlier->stays;
-    earlier->count++;
-    return MINIAPP_DONE;
-}
-
-/* Snapshots of another run would be read with this run's as one series. */
+/* Snapshots of another run would be read with this run's as one series: those that the run neither
+ * continues from nor replaces. */
 static enum miniapp_status check_earlier(const struct run *run)
 {
-    struct earlier earlier = {.run = run};
+    const struct options *const options = &run->options;
+    DIR *entries;
+    size_t stays = SIZE_MAX, count = 0;
     char path[PATH_MAX], others[48] = "";
-    const enum miniapp_status status = for_each_snapshot(run, look_at_earlier, &earlier);
-    if (earlier.count == 0 || status ||
-        run->options.restart) /* which is of the series, or said so */
+    TRY(open_folder(run, &entries));
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t step; !status && (step = next_snapshot(run, entries)) > 0;) {
+        const bool is_replaced = step <= options->steps && step % options->every == 0;
+        if (step > run->first_step && is_replaced) {
+            status = check_target(run, step);
+        } else if (step > run->first_step) {
+            stays = step < stays ? step : stays;
+            count++;
+        }
+    }
+    closedir(entries);
+    if (count == 0 || status || options->restart) /* which is of the series, or said so */
         return status;
-    name_snapshot(run, earlier.stays, path);
-    if (earlier.count > 1)
-        snprintf(others, sizeof(others), " and %zu more of its name", earlier.count - 1);
+    name_snapshot(run, stays, path);
+    if (count > 1)
+        snprintf(others, sizeof(others), " and %zu more of its name", count - 1);
     warn("%s%s: snapshots of an earlier run, which this run does not replace: remove them before "
          "you read a series",
          path, others);

@@ -1,6 +1,7 @@
 #include "page.h"
 #include "printable.h"
 
+#include <math.h>
 #include <string.h>
 
 static int wider(int width, const char *text)
@@ -102,4 +103,178 @@ const char *time_in_words(double seconds, char text[16])
     if (*last == ' ')
         *last = '\0';
     return text;
+}
+
+/* ---- times ---- */
+
+static void print_efficiency(const struct page *page, const struct result *r)
+{
+    const double efficiency = result_efficiency(r, page->results);
+    if (!isnan(efficiency))
+        print(" %4.0f%%", 100 * efficiency);
+    else
+        print(" %5s", "");
+}
+
+static bool has_speedups(const struct page *page)
+{
+    return page->has_devices || page->has_variants || page->has_threads;
+}
+
+/* With two columns for devices, variants and threads there is no room for quartiles; JSON and CSV
+ * have them. */
+static bool has_quartiles(const struct page *page)
+{
+    return page->has_devices + page->has_variants + page->has_threads < 2;
+}
+
+static void print_times(const struct page *page, const struct result *r)
+{
+    const double times[] = {r->timing.min, r->timing.p25, r->timing.median, r->timing.p75};
+    char text[64];
+    page_row(page, r);
+    print(" %-*s %7zu", page->shape, shape_text(&r->grid, text), r->timing.calls);
+    for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+        if (i % 2 == 0 || has_quartiles(page))
+            print(" %8s", time_in_column(times[i], text));
+    if (has_speedups(page))
+        print(" %7.2f", r->speedup);
+    if (page->has_threads)
+        print_efficiency(page, r);
+    print("%s%s\n", r->marks[0] ? "  " : "", r->marks);
+}
+
+static bool has_mark(const struct results *results, const char *mark)
+{
+    for_each_result (r, results)
+        if (strstr(r->marks, mark))
+            return true;
+    return false;
+}
+
+/* Explains the marks that occur. */
+static void print_marks(const struct results *results)
+{
+    static const struct {
+        const char *mark, *meaning;
+    } marks[] = {
+        {"noisy", "the times spread (stdev / mean) by over 20 %"},
+        {"disturbed", "the median call took over 1.25 times as long as the best one"},
+        {"above",
+         "faster than its ceiling, which was disturbed or, in a sequence, in slower memory: "
+         "no share"},
+        {"cut", "the calls took less than half of the time asked for"},
+        {"nonfinite", "outputs hold NaN or Inf where the inputs are finite"},
+    };
+    if (has_mark(results, "short"))
+        print("short: a call takes less than %d readings of the clock\n", CLOCK_TICKS);
+    for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+        if (has_mark(results, marks[i].mark))
+            print("%s: %s\n", marks[i].mark, marks[i].meaning);
+}
+
+void print_rows(const struct page *page)
+{
+    const struct results *const results = page->results;
+    const struct result *const first = results->results;
+    print("\ntimes of calls");
+    if (!page->has_devices)
+        print(" on %s", first->device);
+    if (!page->has_precisions)
+        print(" in %s", miniapp_precision_name(first->precision));
+    print("\n");
+    page_columns(page);
+    print(" %-*s %7s %8s", page->shape, "nx x ny x nz", "calls", "min");
+    if (has_quartiles(page))
+        print(" %8s %8s %8s", "25%", "median", "75%");
+    else
+        print(" %8s", "median");
+    print("%s%s\n", has_speedups(page) ? " speedup" : "", page->has_threads ? "  eff." : "");
+    for_each_result (r, results)
+        print_times(page, r);
+    print_marks(results);
+}
+
+/* ---- rates ---- */
+
+void print_rates(const struct page *page)
+{
+    bool is_cached = false;
+    print("\nrates of the best call and of the median call\n");
+    page_columns(page);
+    print(" %8s %8s %10s %7s %13s %7s\n", "points", "ns/point", "GB/s: best", "median",
+          "GFLOP/s: best", "median");
+    for_each_result (r, page->results) {
+        page_row(page, r);
+        is_cached = is_cached || r->cache[0];
+        print(" %8.0f %8.2f %10.2f %7.2f %13.2f %7.2f%s%s\n", result_points(r),
+              result_ns_per_point(r), result_best_gb_per_s(r), result_gb_per_s(r),
+              result_best_gflop_per_s(r), result_gflop_per_s(r), r->cache[0] ? " " : "", r->cache);
+    }
+    if (is_cached)
+        print(
+            "L1, L2, L3: such caches hold all that the row needs: GB/s are not those of memory\n");
+}
+
+/* ---- shares of the ceilings ---- */
+
+/* " 75%", or "above" for what is no share. */
+static const char *share_text(double share, char text[16])
+{
+    if (isnan(share))
+        return "unknown";
+    if (share > 1)
+        return "above";
+    snprintf(text, 16, "%.0f%%", 100 * share);
+    return text;
+}
+
+/* How near each kernel of a sequence comes to the ceilings. */
+static void print_shares_of_ceilings(const struct page *page, const struct result *r)
+{
+    int column = page_head(page, r);
+    for (size_t s = 0; s < r->share_count; s++) {
+        char item[128], share[16];
+        snprintf(item, sizeof(item), " %s %s%s", r->shares[s].kernel,
+                 share_text(share_of_ceilings(&r->shares[s], r), share),
+                 s + 1 < r->share_count ? "," : " of the ceilings");
+        column = page_item(column, 4, item);
+    }
+    print("\n");
+}
+
+static void print_roof(const struct page *page, const struct result *r)
+{
+    const bool is_memory = strcmp(result_bound(r), "memory") == 0;
+    const double of_median = result_share(r) * r->timing.median;
+    const double shares[] = {result_best_share(r), of_median / r->timing.p25, result_share(r),
+                             of_median / r->timing.p75};
+    char text[16];
+    page_row(page, r);
+    print(" %9.0f  %-10s %9.2f %-7s", result_points(r), result_bound(r),
+          1e-9 * (is_memory ? r->bandwidth : r->flop_rate), is_memory ? "GB/s" : "GFLOP/s");
+    for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)
+        print(" %6s", share_text(shares[i], text));
+    print("\n");
+}
+
+void print_roofline(const struct page *page)
+{
+    bool is_titled = false;
+    for_each_result (r, page->results) {
+        if (!result_bound(r))
+            continue;
+        if (!is_titled) {
+            print("\nshares of the ceilings, triad with as many bytes and fma: best call of best, "
+                  "others of median\n");
+            page_columns(page);
+            print(" %9s  %-10s %-17s %6s %6s %6s %6s\n", "points", "bound", "  ceiling", "best",
+                  "25%", "median", "75%");
+        }
+        is_titled = true;
+        print_roof(page, r);
+    }
+    for_each_result (r, page->results)
+        if (r->shares && result_bound(r))
+            print_shares_of_ceilings(page, r);
 }

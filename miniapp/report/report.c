@@ -71,9 +71,7 @@ static const double MOST_OF_A_STEP = 0.05;
 /* How several processes shared the rows. */
 static void print_processes(const struct page *page)
 {
-    const struct results *const results = page->results;
-    for (size_t i = 0; i < results->result_count; i++) {
-        const struct result *const r = &results->results[i];
+    for_each_result (r, page->results) {
         const struct processes *const all = &r->processes;
         if (all->count == 0)
             continue;
@@ -92,9 +90,7 @@ static void print_processes(const struct page *page)
 /* Each kernel's share of the time of a sequence. */
 static void print_shares(const struct page *page)
 {
-    const struct results *const results = page->results;
-    for (size_t i = 0; i < results->result_count; i++) {
-        const struct result *const r = &results->results[i];
+    for_each_result (r, page->results) {
         if (!r->shares)
             continue;
         int column = page_head(page, r);
@@ -154,8 +150,7 @@ static void print_transfers(const struct page *page)
     if (results->write_seconds > 0)
         print(", outputs written %s", time_in_words(results->write_seconds, text));
     print("\n");
-    for (size_t i = 0; i < results->result_count; i++) {
-        const struct result *r = &results->results[i];
+    for_each_result (r, results) {
         char item[64];
         int column = page_head(page, r);
         snprintf(item, sizeof(item), " %.1f MB held, first call %s", r->device_bytes / 1e6,
@@ -175,8 +170,7 @@ static void print_wins(const struct page *page)
 {
     const struct results *const results = page->results;
     bool titled = false;
-    for (size_t i = 0; i < results->result_count; i++) {
-        const struct result *r = &results->results[i];
+    for_each_result (r, results) {
         const struct result *base = results_base(results, r);
         if (strcmp(base->device, r->device) == 0 || r->each_call)
             continue;
@@ -297,9 +291,9 @@ static void report_table(const struct results *results)
     print_shares(&page);
     print_rates(&page);
     print_roofline(&page);
-    for (size_t i = 0; i < results->result_count; i++)
-        if (results->results[i].march)
-            print_march(&page, &results->results[i]);
+    for_each_result (r, results)
+        if (r->march)
+            print_march(&page, r);
     print_transfers(&page);
     print_shared(&page);
     print_wins(&page);

@@ -224,8 +224,7 @@ json_t *results_object(const struct results *results)
 {
     json_t *rows = json_array(), *transfers = json_array();
     json_t *validation = json_array(), *checksums = json_array();
-    for (size_t i = 0; i < results->result_count; i++) {
-        const struct result *result = &results->results[i];
+    for_each_result (result, results) {
         json_array_append_new(rows, result_object(result, results));
         json_array_append_new(transfers, transfer_object(result, results));
     }
@@ -292,9 +291,9 @@ void report_csv(const struct results *results)
     for (const struct column *column = columns; column->name; column++)
         print("%s%s", column == columns ? "" : ",", column->name);
     putchar('\n');
-    for (size_t i = 0; i < results->result_count; i++)
+    for_each_result (r, results)
         for (const struct column *column = columns; column->name; column++) {
-            csv_cell(column, &results->results[i], results);
+            csv_cell(column, r, results);
             putchar(column[1].name ? ',' : '\n');
         }
 }

@@ -131,9 +131,9 @@ const struct check *results_uncompared(const struct results *results)
 
 const struct result *results_nonfinite(const struct results *results)
 {
-    for (size_t i = 0; i < results->result_count; i++)
-        if (strstr(results->results[i].marks, "nonfinite"))
-            return &results->results[i];
+    for_each_result (r, results)
+        if (strstr(r->marks, "nonfinite"))
+            return r;
     return NULL;
 }
 
@@ -168,11 +168,11 @@ const char *budget_verdict(const struct march *march, const struct miniapp_budge
 const struct miniapp_budget *results_unbalanced(const struct results *results,
                                                 const struct result **where)
 {
-    for (size_t i = 0; i < results->result_count; i++) {
-        const struct march *const march = results->results[i].march;
+    for_each_result (r, results) {
+        const struct march *const march = r->march;
         for (size_t b = 0; march && march->is_judged && b < march->budget_count; b++)
             if (!is_balanced(&march->budgets[b])) {
-                *where = &results->results[i];
+                *where = r;
                 return &march->budgets[b];
             }
     }
@@ -280,8 +280,7 @@ static const struct result *first_of_device(const struct results *results, const
 
 bool results_vary_variants(const struct results *results)
 {
-    for (size_t i = 0; i < results->result_count; i++) {
-        const struct result *const r = &results->results[i];
+    for_each_result (r, results) {
         if (strcmp(r->variant, first_of_device(results, r)->variant) != 0)
             return true;
     }
@@ -290,8 +289,7 @@ bool results_vary_variants(const struct results *results)
 
 bool results_vary_threads(const struct results *results)
 {
-    for (size_t i = 0; i < results->result_count; i++) {
-        const struct result *const r = &results->results[i];
+    for_each_result (r, results) {
         if (r->threads != first_of_device(results, r)->threads)
             return true;
     }
@@ -314,14 +312,12 @@ static bool same_curve(const struct result *a, const struct result *b)
 double results_points_to_win(const struct results *results, const struct result *result)
 {
     double wins_from = INFINITY, loses_at = 0;
-    for (size_t i = 0; i < results->result_count; i++) {
-        const struct result *other = &results->results[i];
+    for_each_result (other, results) {
         const double points = (double)miniapp_grid_points(&other->grid);
         if (same_curve(other, result) && other->speedup <= 1)
             loses_at = fmax(loses_at, points);
     }
-    for (size_t i = 0; i < results->result_count; i++) {
-        const struct result *other = &results->results[i];
+    for_each_result (other, results) {
         const double points = (double)miniapp_grid_points(&other->grid);
         if (same_curve(other, result) && points > loses_at)
             wins_from = fmin(wins_from, points);

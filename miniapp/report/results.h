@@ -116,6 +116,11 @@ struct results {
     size_t earlier_count; /* how many of the first results are from an earlier run */
 };
 
+/* Goes through the rows: `r` is each in turn. */
+#define for_each_result(r, all)                                                                    \
+    for (const struct result *r = (all)->results;                                                  \
+         (size_t)(r - (all)->results) < (all)->result_count; r++)
+
 /* Adds a new, empty one; NULL, with a message, if memory is short. Earlier ones move. */
 struct result *results_add(struct results *results);
 
