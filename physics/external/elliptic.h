@@ -14,7 +14,7 @@
  *
  * The multigrid cycle of this file approximates x, in float: sums over aggregates of 2 x 2 cells,
  * or 2 x 1 where couplings in one direction are stronger (semicoarsening), make the coarser levels,
- * and Chebyshev polynomials smooth. Unknowns and equations are multiplied by the root of the
+ * and Chebyshev polynomials smooth, each degree by one of the roots. Unknowns and equations are multiplied by the root of the
  * diagonal, which makes the diagonal 1. The cycle is a list of sweeps, made once; a sweep treats
  * points independently and has no sums over the grid, so bits do not depend on threads.
  */
@@ -39,23 +39,23 @@ enum {
 static const double MOST_EIGENVALUE = 2, SMOOTHED = 8, COARSEST_SMOOTHED = 60;
 
 /* A level's couplings to the east and north, and the share of the aggregate's unknown in a cell's;
- * the right-hand side, the approximation and two arrays to work in. */
+ * the right-hand side, the approximation and an array to work in. */
 struct level {
     count nx, ny, stride;
     count cells_x, cells_y; /* of this level in one of the next */
     float *east, *north, *share;
-    float *b, *x, *y, *p;
+    float *b, *x, *y;
 };
 
 /* A sweep goes through rows and columns of its level or, to and from the next one, of aggregates. A
- * degree of a polynomial goes on from an approximation `scale` times `from` and the last change,
- * `again` times `before`: from b where the approximation was 0 before the first degree. */
+ * degree of a polynomial goes on from an approximation, `scale` times `from`: from b where the
+ * approximation was 0 before the first degree. */
 struct sweep {
     enum { ADD_DEGREE, RESTRICT, PROLONG } kind;
     struct level level;
     count rows, columns, coarse_stride;
-    float scale, again, more;
-    const float *from, *before;
+    float scale, more;
+    const float *from;
     float *to;
 };
 
@@ -85,19 +85,15 @@ struct sweep {
                         *const from = s->from;                                                     \
     float *const to = s->to;
 
-/* A degree of a Chebyshev polynomial: the change is p = again p + more (b - A x). */
+/* A degree of a polynomial with a root at 1 / more: x gains more (b - A x). */
 INLINED void add_degree(const struct sweep *s, count j, count begin, count end)
 {
     LEVEL_LOCALS
-    const float scale = s->scale, again = s->again, more = s->more;
-    const float *const before = s->before;
-    float *const p = s->level.p;
+    const float scale = s->scale, more = s->more;
     ALONG_X
     for (count o = j * stride + begin; o < j * stride + LOOP_END(end); o++) {
         const float left = b[o] + scale * (NEIGHBOURS(from) - from[o]);
-        const float step = again * before[o] + more * left;
-        p[o] = step;
-        to[o] = scale * from[o] + step;
+        to[o] = scale * from[o] + more * left;
     }
     CLOSE_RING(to + j * stride, nx, begin, end);
 }
@@ -109,7 +105,7 @@ INLINED void restrict_to(const struct sweep *s, count row, count begin, count en
     const count north_most = row * cells_y < ny ? row * cells_y : ny, top = (row - 1) * cells_y + 1;
     const count start = (begin - 1) * cells_x + 1;
     const count stop = (end - 1) * cells_x < nx ? (end - 1) * cells_x + 1 : nx + 1;
-    float *const left = s->level.p + top * stride;
+    float *const left = s->level.y + top * stride;
     for (count j = top; j <= north_most; j++) {
         const float before = j > top;
         ALONG_X

@@ -53,7 +53,7 @@ static inline void *take_arrays(const struct keeper *keeper, const struct level 
 
 static inline bool take_level_memory(const struct keeper *keeper, struct level *l)
 {
-    float **const arrays[] = {&l->east, &l->north, &l->share, &l->b, &l->x, &l->y, &l->p};
+    float **const arrays[] = {&l->east, &l->north, &l->share, &l->b, &l->x, &l->y};
     const size_t many = sizeof(arrays) / sizeof(*arrays);
     float *const all = take_arrays(keeper, l, many, sizeof(*all));
     for (size_t a = 0; a < many && all; a++)
@@ -185,6 +185,14 @@ static inline void next_factors(struct chebyshev *c, double *again, double *more
     c->rho = next;
 }
 
+/* A polynomial's root; of all of them in an order by which none of 3 or 24 degrees lets rounding grow
+ * more than 5-fold. */
+static inline double chebyshev_root(double low, double high, int degree, int degrees)
+{
+    const double angle = acos(-1) * (19 * degree % degrees + 0.5) / degrees;
+    return (high + low) / 2 + (high - low) / 2 * cos(angle);
+}
+
 static inline struct sweep *append_sweep(struct elliptic *e, int kind, const struct level *l,
                                          count rows, count columns)
 {
@@ -197,19 +205,13 @@ static inline struct sweep *append_sweep(struct elliptic *e, int kind, const str
 static inline void append_polynomial(struct elliptic *e, struct level *l, double smoothed,
                                      int degrees, bool is_from_zero)
 {
-    struct chebyshev c = chebyshev_on(MOST_EIGENVALUE / smoothed, MOST_EIGENVALUE);
-    double again, more, scale = 1;
-    if (is_from_zero) /* the first degree is b times a factor */
-        next_factors(&c, &again, &scale);
+    const double low = MOST_EIGENVALUE / smoothed;
     for (int degree = is_from_zero; degree < degrees; degree++) {
         const bool is_of_b = is_from_zero && degree == 1;
         struct sweep *const s = append_sweep(e, ADD_DEGREE, l, l->ny, l->nx);
-        next_factors(&c, &again, &more);
-        s->scale = (float)(is_of_b ? scale : 1);
-        s->again = (float)(is_of_b ? scale * again : again);
-        s->more = (float)more;
+        s->scale = (float)(is_of_b ? 1 / chebyshev_root(low, MOST_EIGENVALUE, 0, degrees) : 1);
+        s->more = (float)(1 / chebyshev_root(low, MOST_EIGENVALUE, degree, degrees));
         s->from = is_of_b ? l->b : l->x;
-        s->before = is_of_b ? l->b : l->p;
         s->to = l->y;
         l->y = l->x;
         l->x = s->to;
