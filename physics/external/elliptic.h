@@ -14,14 +14,16 @@
  *
  * The multigrid cycle of this file approximates x, in float: sums over aggregates of 2 x 2 cells,
  * or 2 x 1 where couplings in one direction are stronger (semicoarsening), make the coarser levels,
- * and Chebyshev polynomials smooth, each degree by one of the roots. Unknowns and equations are multiplied by the root of the
- * diagonal, which makes the diagonal 1. The cycle is a list of sweeps, made once; a sweep treats
- * points independently and has no sums over the grid, so bits do not depend on threads.
+ * and Chebyshev polynomials smooth, a sweep for each of their roots. Unknowns and equations are
+ * multiplied by the root of the diagonal, which makes the diagonal 1. The cycle is a list of
+ * sweeps, made once; a sweep treats points independently and has no sums over the grid, so bits do
+ * not depend on threads.
  */
 #ifndef PHYSICS_ELLIPTIC_H
 #define PHYSICS_ELLIPTIC_H
 
 #include "directives.h"
+#include "span.h"
 #include "variant.h"
 
 #include <stdbool.h>
@@ -163,12 +165,40 @@ INLINED void sweep_part(const struct sweep *s, count j, count begin, count end)
         prolong_from(s, j, begin, end);
 }
 
-static void VARIANT(sweep_by_all)(const struct sweep *s, count rows, count columns)
+/* Sweeps of one level go through a band of its rows together, each a row behind the one before, so
+ * that memory is read once for all. What needs rows beyond the band is left to the seams. */
+INLINED void sweep_rows(const struct sweep *s, int sweeps, count band, count bands, bool is_seam)
 {
-    PARALLEL_COLUMNS
-    for (count j = 1; j <= rows; j++)
-        for (count i = 1; i <= columns; i += ROW_PART(columns))
-            sweep_part(s, j, i, i + ROW_PART(columns));
+    const count rows = s->level.ny, together = 1 + 512 / s->level.nx; /* rows of one sweep */
+    const count low = band * rows / bands + 1;
+    const count high = is_seam ? low : (band + 1) * rows / bands + 1;
+    const int above = is_seam ? -1 : band > 0 ? 2 : 0;
+    const int below = is_seam ? 2 : band < bands - 1 ? -1 : 0;
+    for (count top = low + together; top < high + 3 * sweeps + together; top += together)
+        for (int n = 0; n < sweeps; n++) {
+            const count cells_y = s[n].kind == RESTRICT ? s->level.cells_y : 1;
+            const count begin = low + above * n, end = high + below * n;
+            const count first = top - together - n, last = top - n;
+            for (count j = first > begin ? first : begin; j < (last < end ? last : end); j++)
+                if (j % cells_y == 0 || j == rows)
+                    sweep_part(s + n, (j - 1) / cells_y + 1, 1, s[n].columns + 1);
+        }
+}
+
+/* A band has at least 4 rows a sweep, so that seams do not meet. */
+static void VARIANT(sweep_by_all)(const struct sweep *host, const struct sweep *s, int sweeps)
+{
+    const count columns = host->columns;
+    const count bands =
+        HOST_OR_OFFLOAD(clamp(host->level.ny / (4 * sweeps), 1, omp_get_max_threads()), host->rows);
+    const int turns = HOST_OR_OFFLOAD(bands > 1 ? 2 : 1, 1);
+    for (int seam = 0; seam < turns; seam++) {
+        PARALLEL_COLUMNS
+        for (count band = seam; band < bands; band++)
+            for (count i = 1; i <= columns; i += ROW_PART(columns))
+                HOST_OR_OFFLOAD(sweep_rows(s, sweeps, band, bands, seam),
+                                sweep_part(s, band + 1, i, i + ROW_PART(columns)));
+    }
 }
 
 /* Sweeps of small levels: one launch of one block, which would be idle for most of a launch each.
@@ -192,20 +222,24 @@ static inline bool is_small(const struct sweep *s)
     return s->level.nx * s->level.ny <= ALONE;
 }
 
+/* Whether one call makes both, and all between: sweeps of small levels and, on the host, of one. */
+static inline bool is_one_go(const struct sweep *s, const struct sweep *other)
+{
+    return is_small(s) ? is_small(other) : HOST_OR_OFFLOAD(s->level.b == other->level.b, false);
+}
+
 /* The levels' approximation of A x = b, b and x being those of the first. The host has a copy of
  * the device's list. */
 static void VARIANT(multigrid_cycle)(const struct sweep *host, const struct sweep *device,
                                      int sweeps)
 {
     for (int n = 0, end; n < sweeps; n = end) {
-        for (end = n; end < sweeps && is_small(host + end);)
+        for (end = n + 1; end < sweeps && is_one_go(host + n, host + end);)
             end++;
-        if (end > n) {
+        if (is_small(host + n))
             VARIANT(sweep_by_team)(device, n, end);
-        } else {
-            VARIANT(sweep_by_all)(device + n, host[n].rows, host[n].columns);
-            end = n + 1;
-        }
+        else
+            VARIANT(sweep_by_all)(host + n, device + n, end - n);
     }
 }
 

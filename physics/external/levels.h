@@ -185,8 +185,8 @@ static inline void next_factors(struct chebyshev *c, double *again, double *more
     c->rho = next;
 }
 
-/* A polynomial's root; of all of them in an order by which none of 3 or 24 degrees lets rounding grow
- * more than 5-fold. */
+/* A root of a Chebyshev polynomial. In this order no product of a polynomial's last factors is
+ * above 5, for 3 and for 24 degrees: rounding does not grow. */
 static inline double chebyshev_root(double low, double high, int degree, int degrees)
 {
     const double angle = acos(-1) * (19 * degree % degrees + 0.5) / degrees;
