@@ -10,7 +10,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from conftest import HERE, PACKAGE
+from conftest import HERE, LONG, PACKAGE
 from test_mpi import count, ranks  # noqa: F401, a fixture
 
 CASES = ["acc", "basin", "free surface", "explicit friction", "IDEMIX", "TEM", "no TKE", "passive tracers"]
@@ -32,8 +32,9 @@ def run(ranks, cut, *arguments, **environment):  # noqa: F811
     return ranks.run(count(cut), *arguments, program=[python, "-m", "mpi4py"])
 
 
-def values(ranks, cut, *cases):  # noqa: F811
-    done = run(ranks, cut, HERE / "physics/veros_plugin.py", "--cut", cut, *(f"values of {case}" for case in cases))
+def values(ranks, cut, *cases, steps=12):  # noqa: F811
+    done = run(ranks, cut, HERE / "physics/veros_plugin.py", "--cut", cut, "--steps", steps,
+               *(f"values of {case}" for case in cases))
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -57,18 +58,28 @@ def assert_equal(found, variables, share):
         np.testing.assert_allclose(found[name], whole, rtol=0, atol=share * np.abs(whole).max(), err_msg=name)
 
 
-@pytest.fixture(scope="module")
-def files_alone(ranks):  # noqa: F811
+@pytest.mark.skipif(not LONG, reason="200 steps: MINIAPP_TEST_LONG=1 makes them")
+def test_200_steps_of_four_processes(ranks):  # noqa: F811
+    cases = ["acc", "acc_basic", "north_atlantic"]
+    found = values(ranks, "2x2", *cases, steps=200)
+    for case, variables in values(ranks, "1x1", *cases, steps=200).items():
+        assert_equal(found[case], variables, 1e-10)
+
+
+@pytest.fixture(scope="module", params=[12, pytest.param(200, marks=pytest.mark.skipif(
+    not LONG, reason="MINIAPP_TEST_LONG=1 makes 200 steps"))])
+def files_alone(request, ranks):  # noqa: F811
     if not python_that("import h5py; assert h5py.get_config().mpi"):
         pytest.skip("Veros's h5py is built without MPI")
-    return values(ranks, "1x1", "files")["values of files"]
+    return request.param, values(ranks, "1x1", "files", steps=request.param)["values of files"]
 
 
-@pytest.mark.parametrize("cut", ["2x1", "1x2"])
+@pytest.mark.parametrize("cut", ["2x1", "1x2", *(["2x2", "4x1", "1x4"] if LONG else [])])
 def test_files_of_several_processes(ranks, files_alone, cut):  # noqa: F811
     """Each variable of all diagnostics and of the restart; energies are small differences of large sums."""
-    assert {"restart.h5 core/temp", "run.overturning.nc bolus_iso"} < set(files_alone)
-    assert_equal(values(ranks, cut, "files")["values of files"], files_alone, 1e-9)
+    steps, alone = files_alone
+    assert {"restart.h5 core/temp", "run.overturning.nc bolus_iso"} < set(alone)
+    assert_equal(values(ranks, cut, "files", steps=steps)["values of files"], alone, 1e-9)
 
 
 def test_what_is_refused(ranks):  # noqa: F811
