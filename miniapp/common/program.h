@@ -211,7 +211,7 @@ struct miniapp_water {
     double highest;       /* the height of the highest level, m */
 };
 
-/* What is known of an open input. */
+/* Facts about an open input. */
 struct miniapp_facts {
     struct miniapp_grid grid; /* as the file stores it, perhaps without ghosts */
     bool has_ghosts;

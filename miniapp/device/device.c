@@ -83,8 +83,8 @@ static void runtime_ended(int status, void *nothing)
         runtime_gave_up(0);
 }
 
-/* What a module of the folder lib exports, which begins with a text that names its build; NULL,
- * with the reason, if it cannot be loaded. */
+/* Loads a module of the folder lib and returns its export, which begins with a text that names its
+ * build; NULL, with the reason, if it cannot be loaded. */
 static const void *load_module(const char *file, int flags, const char *symbol,
                                char reason[DEVICE_TEXT])
 {

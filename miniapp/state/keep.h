@@ -1,5 +1,5 @@
-/* What kernels ask for while they run: sums over the whole ocean; memory that they keep from one
- * call of a plan to the next; and the whole ocean itself, where processes share it. */
+/* Services that kernels ask for while they run: sums over the whole ocean; memory that they keep
+ * from one call of a plan to the next; and the whole ocean itself, where processes share it. */
 #ifndef KEEP_H
 #define KEEP_H
 

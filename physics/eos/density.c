@@ -118,8 +118,8 @@ INLINED real excess(real s2, real t2, real rho, real s, real t, const struct pre
     return anomaly(&l->here, s2, t2, square_root(s2)) - rho;
 }
 
-/* By TEOS-10 with so many nodes or, if `nodes` is 0, by another equation of state; `nodes` is a
- * literal, so that no loop has a branch. On land all outputs but the derivatives of enthalpy are
+/* A row by TEOS-10 with so many nodes or, if `nodes` is 0, by another equation of state; `nodes` is
+ * a literal, so that no loop has a branch. On land all outputs but the derivatives of enthalpy are
  * masked, so land takes the floors from the start. A GPU raises all water to them; the host, which
  * reuses the root of salinity, raises the little that is lower afterwards. */
 INLINED void density_row(struct row_part row, const struct pressure_level *l, struct floors floors,

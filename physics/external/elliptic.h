@@ -166,7 +166,7 @@ INLINED void sweep_part(const struct sweep *s, count j, count begin, count end)
 }
 
 /* Sweeps of one level go through a band of its rows together, each a row behind the one before, so
- * that memory is read once for all. What needs rows beyond the band is left to the seams. */
+ * that memory is read once for all. The seams do what needs rows beyond the band. */
 INLINED void sweep_rows(const struct sweep *s, int sweeps, count band, count bands, bool is_seam)
 {
     const count rows = s->level.ny, together = 1 + 512 / s->level.nx; /* rows of one sweep */

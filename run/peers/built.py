@@ -15,7 +15,7 @@ def program(preset):
 
 
 def report(path, *words, cores=None, **options):
-    """What a run of the program at that path prints, by --format json, on so many cores; raises safely.Failed."""
+    """The report of a run of the program at that path, by --format json, on so many cores; raises safely.Failed."""
     if cores:
         allowed = set(sorted(os.sched_getaffinity(0))[:cores])
         options["preexec_fn"] = lambda: os.sched_setaffinity(0, allowed)

@@ -79,7 +79,7 @@ def obstacles(state):
 
 
 def out_of_range(settings):
-    """What the library says of settings that it does not take, such as a time step of 0."""
+    """A line for each setting that the library does not take, such as a time step of 0."""
     state = State((1, 5, 5))
     for name in state.library.settings:
         try:

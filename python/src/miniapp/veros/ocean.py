@@ -336,7 +336,7 @@ class Ocean:
             self.begin_with_all = False
 
     def faults(self):
-        """What no ocean can begin with, a line for each."""
+        """A line for each thing that no ocean can begin with."""
         water = self.state.read("maskT")[INSIDE]
         if not distributed.global_max(water.max()):
             yield "there is no water: kbot is 0 everywhere"
