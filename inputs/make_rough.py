@@ -154,6 +154,8 @@ def make_fields(seed, pressure, halo, through_surface, psi):
     values, _ = random_fields.make(NX + 2 * HALO, NY + 2 * HALO, NZ, seed, dt_mom=NUMBERS["dt_mom"],
                                    dt_tracer=NUMBERS["dt_tracer"], negative_tke=halo > 0)
     g = {name: inside(name, array) for name, array in values.items() if name not in NOT_IN_FILES}
+    for name in ("cost", "cosu"):  # before the flow's divergence, small differences, is made with them
+        g[name] = make_grid.rounded(g[name], 40)
     rng = np.random.default_rng(seed)
     dt = NUMBERS["dt_tracer"]
     g["x"], g["y"] = np.cumsum(np.round(g["dxt"] / 1e5, 2)), np.linspace(-60, 65, NY).round(2)
