@@ -115,7 +115,7 @@ static bool is_one_of(const char *group, const struct miniapp_sequence *kernel)
 
 static error_t choose(struct options *options, const struct miniapp_sequence *kernel)
 {
-    return add_once("kernel", options->kernels, &options->kernel_count, &kernel, sizeof(kernel));
+    return add_once("kernel", options->kernels, &options->kernel_count, &kernel, sizeof(void *));
 }
 
 /* Chooses all kernels of a group. */
@@ -184,7 +184,7 @@ static error_t add_variant(struct options *options, const char *name)
                       name, name, variants[place].is_offload ? " and with offload" : "");
     const struct miniapp_variant *const variant = &variants[place];
     return add_once("variant", options->variants, &options->variant_count, &variant,
-                    sizeof(variant));
+                    sizeof(void *));
 }
 
 static error_t add_precision(struct options *options, const char *name)

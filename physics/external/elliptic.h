@@ -186,7 +186,8 @@ INLINED void sweep_rows(const struct sweep *s, int sweeps, count band, count ban
 }
 
 /* A band has at least 4 rows a sweep, so that seams do not meet. */
-static void VARIANT(sweep_by_all)(const struct sweep *host, const struct sweep *s, int sweeps)
+static void VARIANT(sweep_by_all)(const struct sweep *host, const struct sweep *s,
+                                  USABLE int sweeps)
 {
     const count columns = host->columns;
     const count bands =
