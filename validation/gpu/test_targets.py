@@ -153,7 +153,7 @@ def test_image_holds_what_run_paper_shows(module, targets, tmp_path):
     image, = images_of.images(module.read_bytes())[arch]
     built = {script.plain(name): numbers for name, numbers in images_of.amd_kernels(image).items()}
     rows = [row for kernel in ("tke", "isoneutral_mixing")
-            for row in script.rows_of(kernel, "float64", arch, tmp_path, None, [])]
+            for row in script.rows_of(kernel, "float64", arch, tmp_path, None)]
     assert len(rows) == 4
     for row in rows:
         shown = [row[key] for key in ("registers", "AGPRs", "SGPRs", "SGPR spills", "stack", "spilled")]
