@@ -317,33 +317,31 @@ void *device_allocate(const struct miniapp_device *device, size_t bytes)
     return memory;
 }
 
-/* Copies within the host, unless both are the same memory. */
-static bool copy_here(void *to, const void *from, size_t bytes)
+/* Copies to a device or from it; within the host, unless both are the same memory. */
+static bool copy(const struct miniapp_device *device, bool to_device, void *to, const void *from,
+                 size_t bytes)
 {
-    if (to != from)
-        memcpy(to, from, bytes);
-    return true;
+    const struct backend *const backend = device->backend;
+    if (to == from)
+        return true;
+    if (backend->is_host)
+        return memcpy(to, from, bytes);
+    return (to_device ? backend->to_device : backend->from_device)(device->number, to, from, bytes);
 }
 
 enum miniapp_status device_send(const struct miniapp_device *device, void *to, const void *host,
                                 size_t bytes, const char *what)
 {
-    const struct backend *const backend = device->backend;
-    const bool sent = backend->is_host || to == host
-                          ? copy_here(to, host, bytes)
-                          : backend->to_device(device->number, to, host, bytes);
-    return sent ? MINIAPP_DONE
-                : fail(MINIAPP_DEVICE, "device '%s' did not take '%s'", device->label, what);
+    return copy(device, true, to, host, bytes)
+               ? MINIAPP_DONE
+               : fail(MINIAPP_DEVICE, "device '%s' did not take '%s'", device->label, what);
 }
 
 enum miniapp_status device_fetch(const struct miniapp_device *device, void *host, const void *from,
                                  size_t bytes, const char *what)
 {
-    const struct backend *const backend = device->backend;
-    const bool got = backend->is_host || host == from
-                         ? copy_here(host, from, bytes)
-                         : backend->from_device(device->number, host, from, bytes);
-    return got ? MINIAPP_DONE
+    return copy(device, false, host, from, bytes)
+               ? MINIAPP_DONE
                : fail(MINIAPP_DEVICE, "device '%s' did not return '%s'", device->label, what);
 }
 
