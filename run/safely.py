@@ -67,16 +67,17 @@ class Failed(Exception):
 
 
 def why(stderr, stdout):
-    """The line that says why a program failed, or "": miniapp's last, CMake's or a compiler's first, another's first."""
+    """The line that says why a program failed, or "": miniapp's last; of CMake, a compiler or another, the first."""
     text = re.sub(r"CMake Error at .*:\n\s*", "error: ", stderr + stdout)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    kinds = ([line for line in lines if "miniapp: " in line][-1:], [line.lstrip("- ") for line in lines if "missing: " in line],
+    kinds = ([line for line in lines if "miniapp: " in line][-1:],
+             [line.lstrip("- ") for line in lines if "missing: " in line],
              [line for line in lines if re.search("error|fatal", line, re.IGNORECASE)], stderr.strip().splitlines())
     return next((kind[0] for kind in kinds if kind), "")
 
 
 def finished(command, what=None, accepted=(0,), **options):
-    """A program that ended with one of these exit codes, and what it printed; raises Failed, which says that `what` did."""
+    """A program that ended with one of these exit codes, and what it printed; else raises Failed, of `what`."""
     command = list(map(str, command))
     try:
         done = subprocess.run(command, text=True, capture_output=True, check=False, errors="replace", **options)
@@ -85,7 +86,8 @@ def finished(command, what=None, accepted=(0,), **options):
     code = done.returncode
     if code not in accepted:
         ending = f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        raise Failed(what or f"{command[0]} failed", 128 - code if code < 0 else code, ending, why(done.stderr, done.stdout))
+        raise Failed(what or f"{command[0]} failed", 128 - code if code < 0 else code, ending,
+                     why(done.stderr, done.stdout))
     return done
 
 
