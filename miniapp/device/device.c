@@ -318,8 +318,8 @@ void *device_allocate(const struct miniapp_device *device, size_t bytes)
 }
 
 /* Copies to a device or from it; within the host, unless both are the same memory. */
-static bool copy(const struct miniapp_device *device, bool to_device, void *to, const void *from,
-                 size_t bytes)
+static bool transfer_bytes(const struct miniapp_device *device, bool to_device, void *to,
+                           const void *from, size_t bytes)
 {
     const struct backend *const backend = device->backend;
     if (to == from)
@@ -332,7 +332,7 @@ static bool copy(const struct miniapp_device *device, bool to_device, void *to, 
 enum miniapp_status device_send(const struct miniapp_device *device, void *to, const void *host,
                                 size_t bytes, const char *what)
 {
-    return copy(device, true, to, host, bytes)
+    return transfer_bytes(device, true, to, host, bytes)
                ? MINIAPP_DONE
                : fail(MINIAPP_DEVICE, "device '%s' did not take '%s'", device->label, what);
 }
@@ -340,7 +340,7 @@ enum miniapp_status device_send(const struct miniapp_device *device, void *to, c
 enum miniapp_status device_fetch(const struct miniapp_device *device, void *host, const void *from,
                                  size_t bytes, const char *what)
 {
-    return copy(device, false, host, from, bytes)
+    return transfer_bytes(device, false, host, from, bytes)
                ? MINIAPP_DONE
                : fail(MINIAPP_DEVICE, "device '%s' did not return '%s'", device->label, what);
 }

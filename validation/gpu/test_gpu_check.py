@@ -119,16 +119,6 @@ def check_all_steps(miniapp, tmp_path, env=None, others=()):
     return result
 
 
-def test_time_that_is_up(miniapp, program, tmp_path):
-    """What is stopped reports what it has; what has no time left says so."""
-    done = gpu_check(miniapp, "--miniapp", program, "--budget", "5", "-o", tmp_path / "out")
-    assert done.returncode == DONE, done
-    steps = {step["name"]: step for step in json.loads((tmp_path / "out.json").read_text())["steps"]}
-    assert re.fullmatch("stopped after [0-9]+ s", steps["sweep, float64"]["outcome"])
-    assert steps["sweep, float64"]["data"]["results"][0]["points"] == 4096
-    assert steps["sweep, float32"]["outcome"] == "skipped: no time left"
-
-
 def test_gpu_that_is_not_there(miniapp, tmp_path):
     if miniapp.offload != "yes" or "gpu" in miniapp.devices:
         pytest.skip("needs a build for GPUs, and none of them here")
@@ -193,25 +183,49 @@ def signals():
         signal.signal(number, handler)
 
 
-def test_signal_while_a_step_starts(program, tmp_path, monkeypatch, signals):
-    """Its process is ended, and what it says is recorded."""
+@pytest.fixture
+def check(program, tmp_path, monkeypatch, signals):
     script = load_script("gpu-check")
+    monkeypatch.setattr("sys.argv", ["run/gpu-check", "--miniapp", str(program), "-o", str(tmp_path / "out"),
+                                     "--budget", "1000"])
+    script.SIGNALS.listen()
+    return script.Check(script.arguments())
 
+
+def test_signal_while_a_step_starts(check, program, monkeypatch):
+    """Its process is ended, and what it says is recorded."""
     class Signalled(subprocess.Popen):
         def __init__(self, *words, **options):
             super().__init__(*words, **options)
             wait_for(program.with_suffix(".sweeps").exists, self)
             os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr("sys.argv", ["run/gpu-check", "--miniapp", str(program), "-o", str(tmp_path / "out")])
-    check = script.Check(script.arguments())
-    script.SIGNALS.listen()
     monkeypatch.setattr(subprocess, "Popen", Signalled)
     with pytest.raises(KeyboardInterrupt):
         check.miniapp("a sweep", 60)
     step, = check.steps
     assert step["outcome"] == "stopped by the user" and step["exit_code"] == 143
     assert step["data"]["results"][0]["points"] == 4096
+
+
+def test_time_that_is_up(check, program, monkeypatch):
+    """What is stopped reports what it has; what has no time left says so."""
+    class Slow(subprocess.Popen):
+        """Its limit passes as soon as it sweeps."""
+
+        def communicate(self, input=None, timeout=None):
+            if timeout and timeout > 100:
+                wait_for(program.with_suffix(".sweeps").exists, self)
+                raise subprocess.TimeoutExpired(self.args, timeout)
+            return super().communicate(input, timeout)
+
+    monkeypatch.setattr(subprocess, "Popen", Slow)
+    step = check.miniapp("a sweep", 2000)
+    assert re.fullmatch("stopped after (1000|[0-9]{3}) s", step["outcome"])  # of its budget
+    assert step["exit_code"] == 143 and step["data"]["results"][0]["points"] == 4096
+    check.end -= 1000
+    step = check.miniapp("another sweep", 2000)
+    assert step["outcome"] == "skipped: no time left" and "exit_code" not in step
 
 
 def test_folder_that_is_not_there(program, tmp_path):
