@@ -29,6 +29,8 @@ REFUSED = {"several": ["its kernels have rho_0 = 1024.0, not 1025.0; its kernels
            "time steps": ["setting 'dt_tracer' is 0, but must be positive", "setting 'dt_mom' is nan"],
            "levels": ["values are not above 0 in dzw"],
            "land": ["there is no water: kbot is 0 everywhere"],
+           **dict.fromkeys(("negative kbot", "kbot below the bottom"),
+                           ["kbot is not from 0, which is land, to 6, the number of levels"]),
            "temperature": ["values are not finite in ", "temp, "]}
 
 

@@ -340,6 +340,9 @@ class Ocean:
         water = self.state.read("maskT")[INSIDE]
         if not distributed.global_max(water.max()):
             yield "there is no water: kbot is 0 everywhere"
+        kbot, levels = self.state.read("kbot")[INSIDE], len(self.state.read("zt"))
+        if distributed.global_max(max(-kbot.min(), kbot.max() - levels)) > 0:
+            yield f"kbot is not from 0, which is land, to {levels}, the number of levels"
         found = []
         for field, (variable, _) in self.place.items():
             inner = tuple(slice(2, -2) if axis in "xy" else slice(None) for axis in self.state.field(field).axes)
