@@ -68,6 +68,15 @@ def test_one_like_temperature_follows_it(miniapp, ocean, device, tmp_path, switc
     assert follows_temperature(ocean, output, INSIDE)
 
 
+def test_lateral_mixing(miniapp, ocean, device, tmp_path):
+    """It mixes a tracer as it mixes temperature."""
+    words = [f"--set={word}" for word in ("enable_hor_diffusion=1", "K_h=1000", "enable_biharmonic_mixing=1", "K_hbi=1e12")]
+    mixed, plain = (step(miniapp, ocean, tmp_path / f"{len(more)}.h5", "-d", device, "--tracer", "dye", *more)
+                    for more in (words, ()))
+    assert follows_temperature(ocean, mixed, INSIDE)
+    assert np.abs(read(mixed, "dye") - read(plain, "dye")).max() > 0.01
+
+
 def test_one_follows_it_on_the_stored_grid(miniapp, device, tmp_path):
     """In a file without ghosts and without the tendency of the step before."""
     output = step(miniapp, with_a_dye(GRID, tmp_path / "in.h5"), tmp_path / "out.h5", "-d", device,
@@ -212,7 +221,7 @@ def test_one_that_is_no_longer_finite(miniapp, tmp_path):
 
 
 @pytest.mark.parametrize("choice", ["enable_superbee_advection=0", "enable_superbee_advection=1",
-                                    "enable_skew_diffusion=0", "enable_neutral_diffusion=0"])
+                                    "enable_skew_diffusion=0", "enable_neutral_diffusion=0", "enable_hor_diffusion=1"])
 def test_a_step_of_a_tracer_alone(miniapp, device, choice, tmp_path):
     """Where temperature and salinity stay as they are."""
     output, words = tmp_path / "out.h5", ("-d", device, "--set", choice)

@@ -112,8 +112,7 @@ class Ocean:
         if tracers:
             self.parts.append(passive(tracers))
             with_tracers = self.library.steps("+".join((SEQUENCE, *tracers)), handle)
-            steps[self.parts[-1]] = [each for step in with_tracers[len(whole):]
-                                     for each in (step, *self.lateral_mixing(step))]
+            steps[self.parts[-1]] = [self.spared(step) for step in with_tracers[len(whole):]]
         self.filled = {**FILLED, **dict.fromkeys(tracers, ALL_GHOSTS)}
         self.kernels = {part.name: Kernels(self, of_part, others, self.register) for part, of_part in steps.items()}
         self.last = {field: part for part, kernels in self.kernels.items() for field in kernels.writes}
@@ -147,16 +146,11 @@ class Ocean:
         in_place = self.has_levels(name) and not {f"{name}_taum1", f"{name}_taup1"} & set(row)
         return f"{name}_taup1" if in_place else name
 
-    def lateral_mixing(self, after):
-        """The kernels that mix a passive tracer laterally after its advection: those of temperature and salinity."""
-        if after.kernel.name == "tracer_advection":
-            tracer = {key.name: field for key, field in after.fields.items()}
-            others = {**dict.fromkeys(("temp", "salt"), tracer["tracer"]), "temp_taup1": tracer["tracer_taup1"],
-                      "salt_taup1": "tracer_taup1", "P_diss_hmix": "dtracer"}  # two that nobody reads
-            for step in self.steps:
-                if step.kernel.name in ("lateral_diffusion", "biharmonic_mixing"):
-                    yield dataclasses.replace(step, fields={key: others.get(name, name)
-                                                            for key, name in step.fields.items()})
+    def spared(self, step):
+        """Of a passive tracer's lateral mixing, which writes into a level that only the kernels do without: with another
+        field in its place."""
+        return dataclasses.replace(step, fields={
+            key: "tracer_taup1" if key.name == "salt_taup1" else name for key, name in step.fields.items()})
 
     def has_levels(self, variable) -> bool:
         return variable in self.vs and "timesteps" in self.vs.__metadata__[variable].dims
