@@ -111,6 +111,13 @@ def test_a_passive_tracer_beside_jax(miniapp):
     assert_agree(fields)
 
 
+@pytest.mark.skipif(not LONG, reason="Veros compiles for most of a minute: MINIAPP_TEST_LONG=1 runs it")
+def test_passive_tracers_beside_jax(miniapp):
+    fields = answer(miniapp, "--backend", "jax", "--steps", "3", "passive tracers once")["passive tracers once"]
+    assert {"dye", "ddye", "age", "temp", "salt", "u", "v", "w", "psi", "tke", "eke"} < set(fields)
+    assert_agree(fields, 1e-11)
+
+
 @pytest.mark.parametrize("case", ["acc", "basin"])
 def test_veros_in_float32_makes_the_same(miniapp, case):
     assert_agree(answer(miniapp, "--steps", "6", case, VEROS_FLOAT_TYPE="float32")[case])

@@ -139,12 +139,13 @@ def run(setup, steps=STEPS):
     return values_of(setup.state)
 
 
-def values_of(state):
+def values_of(state, names=COMPARED):
     vs, values = state.variables, {}
-    for name in COMPARED:
+    for name in names:
         if name in vs:
             array = np.array(getattr(vs, name))
-            values[name] = (array[..., int(vs.tau)] if array.ndim == 4 else array)[2:-2, 2:-2]
+            has_levels = "timesteps" in state.var_meta[name].dims
+            values[name] = (array[..., int(vs.tau)] if has_levels else array)[2:-2, 2:-2]
     return values
 
 
@@ -453,6 +454,14 @@ def dyed_as_temperature():
     return compare({"temp": found["temp"]}, {"temp": found["dye"]})
 
 
+def tracers_once():
+    """Passive tracers beside plain Veros, which by JAX compiles for most of a minute."""
+    setups = [start(dyeing(kind), {}) for kind in (Setup, WithPlugin)]
+    for setup in setups:
+        run(setup)
+    return compare(*(values_of(setup.state, [*COMPARED, "w", "psi"]) for setup in setups))
+
+
 def content(state):
     vs = state.variables
     amount = vs.dye[..., vs.tau] * vs.maskT * vs.area_t[..., None] * vs.dzt
@@ -687,6 +696,7 @@ CASES = {
     "passive tracers with lateral mixing": lambda: passive({
         **PARTLY["lateral diffusion"], **PARTLY["biharmonic diffusion"]}),
     "passive tracers without isoneutral mixing": lambda: passive(PARTLY["no isoneutral mixing"]),
+    "passive tracers once": tracers_once,
     "values of passive tracers": lambda: values({}, dyeing),
     "a dye as temperature": dyed_as_temperature,
     "restart of passive tracers": lambda: restarts(dyeing(WithPlugin), dyeing(WithPlugin), dyeing(Setup)),
