@@ -67,8 +67,8 @@ class Watched:
     def __init__(self, frozen, device):
         self.frozen, self.device, self.worst = frozen, device, defaultdict(float)
         self.state = package.load(frozen.path, frozen.sequence, device)
-        self.steps, self.levels = (find(frozen.sequence) for find in
-                                   (self.state.library.steps, self.state.library.levels))
+        library, settings = self.state.library, self.state.call(self.state.library.c.state_settings)
+        self.steps, self.levels = library.steps(frozen.sequence, settings), library.levels(frozen.sequence)
         self.moving = {name for levels in self.levels for name in levels}.union(
             *(step.writes() for step in self.steps))
         self.plans = {}
