@@ -342,8 +342,10 @@ static enum miniapp_status check_fields(struct miniapp_input *input)
             input->is_bad[id] = found != MINIAPP_DONE;
             status = first_of(status, found);
         }
-    if (goes_on(status) && !(input->allow & MINIAPP_ALLOW_INVALID))
+    if (goes_on(status) && !(input->allow & MINIAPP_ALLOW_INVALID)) {
+        status = first_of(status, check_levels(input));
         status = first_of(status, check_masks(input));
+    }
     return status;
 }
 

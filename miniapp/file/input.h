@@ -78,6 +78,10 @@ enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, do
 /* The window's part of a field's dataset, as it is stored. */
 enum miniapp_status read_dataset(struct miniapp_input *input, enum field_id id, double *values);
 
+/* Checks that W points lie between T points, and that spacings in z are how far points are apart,
+ * within a factor of 2. */
+enum miniapp_status check_levels(struct miniapp_input *input);
+
 /* ---- masks.c ---- */
 
 /* Checks that a mask is 0 or 1, with no land above water, or that kbot is a level: kernels address

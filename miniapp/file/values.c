@@ -153,3 +153,55 @@ enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, do
     }
     return status;
 }
+
+/* ---- levels ---- */
+
+/* A line of values, each of which lies between two heights, or is about how far they are apart:
+ * value k + after is of heights k and k + 1. */
+struct rule {
+    enum field_id line, heights;
+    size_t after;
+    bool is_spacing;
+};
+
+static enum miniapp_status check_rule(const struct miniapp_input *input, const struct rule *rule,
+                                      const double *line, const double *heights)
+{
+    char place[ELEMENT_NAME];
+    for (size_t z = 0; z + 1 < input->window.grid.nz; z++) {
+        const double low = heights[z], high = heights[z + 1], value = line[z + rule->after];
+        const bool is_off = rule->is_spacing ? value < (high - low) / 2 || value > 2 * (high - low)
+                                             : value <= low || value >= high;
+        if (is_off && isfinite(value + low + high)) /* else it is allowed, if it comes here */
+            return fail(MINIAPP_INPUT, "%s: %s is %g, but '%s' goes from %g to %g there",
+                        input->path, place_in_file(input, rule->line, z + rule->after, place),
+                        value, fields[rule->heights].name, low, high);
+    }
+    return MINIAPP_DONE;
+}
+
+static bool is_known(const struct miniapp_input *input, enum field_id id)
+{
+    return input->needed[id] && input->is_there[id] && !input->is_bad[id];
+}
+
+enum miniapp_status check_levels(struct miniapp_input *input)
+{
+    static const struct rule rules[] = {{FIELD_zw, FIELD_zt, 0, false},
+                                        {FIELD_dzw, FIELD_zt, 0, true},
+                                        {FIELD_dzt, FIELD_zw, 1, true}};
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t r = 0; r < sizeof(rules) / sizeof(*rules) && !status; r++) {
+        double *line = NULL, *heights = NULL;
+        if (!is_known(input, rules[r].line) || !is_known(input, rules[r].heights))
+            continue;
+        status = read_field(input, rules[r].line, &line);
+        if (!status)
+            status = read_field(input, rules[r].heights, &heights);
+        if (!status)
+            status = check_rule(input, &rules[r], line, heights);
+        free(line);
+        free(heights);
+    }
+    return status;
+}

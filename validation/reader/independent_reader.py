@@ -71,6 +71,7 @@ class Reader:
         values = {name: dataset[...].astype(float) for name, dataset in datasets.items()}
         for name, array in values.items():
             self.check_values(self.table[name], array)
+        self.check_levels(values)
         self.check_masks({name: array for name, array in values.items() if self.table[name].type not in REALS})
         if self.has_ghosts and self.is_cyclic:
             for name, array in values.items():
@@ -108,6 +109,15 @@ class Reader:
             refuse((values[1:] < values[:-1]).any(), f"{row.name} has land above water")
         if row.name in ("zt", "zw"):
             refuse((np.diff(values) <= 0).any() or (row.name == "zt" and values[-1] > 0), f"{row.name} do not rise")
+
+    def check_levels(self, lines):
+        """Distances of heights fit the spacings, and faces lie between the middles of cells."""
+        for name, heights, first in (("dzw", "zt", 0), ("dzt", "zw", 1), ("zw", "zt", 0)):
+            if name in lines and heights in lines and len(lines[name]) > 1:
+                low, high = lines[heights][:-1], lines[heights][1:]
+                line = lines[name][first:][:len(low)]
+                fits = (low < line) & (line < high) if name == "zw" else abs(np.log2(line / (high - low))) <= 1
+                refuse(not fits.all(), f"{name} do not fit {heights}")
 
     def water_of(self, row, values):
         """Where a field has a meaning, by its own mask, if that is there; on (y, x), by the surface."""

@@ -283,6 +283,22 @@ def test_what_vanishes_in_float32(miniapp, edited, name, value):
                    edited(*water, put(name, value * 1e10, index)))
 
 
+@pytest.mark.parametrize("name, make, message", [
+    ("dzw", lambda grid: np.roll(grid["dzw"], 1), r"dzw\[0\] is 1\d\.\d*, but 'zt' goes from -\d+.\d* to -\d+.\d* there"),
+    ("dzt", lambda grid: np.roll(grid["dzt"], 2), r"dzt\[1\] is \S+, but 'zw' goes from"),
+    ("zw", lambda grid: grid["zt"], r"zw\[0\] is (\S+), but 'zt' goes from \1 to"),
+    ("zw", lambda grid: grid["zw"] + 60, r"zw\[\d\] is \S+, but 'zt' goes from")], ids=("dzw", "dzt", "zw", "higher"))
+@pytest.mark.parametrize("precision", [float, np.float32])
+def test_levels_that_do_not_fit_each_other(miniapp, edited, original, name, make, message, precision):
+    """A grid's own do, in either precision."""
+    narrow = [swap(line, original[line].astype(precision)) for line in ("zt", "zw", "dzt", "dzw")]
+    words = ("-k", "tke_diffusivities", "-k", "isoneutral")
+    miniapp.passes(*words, edited(*narrow))
+    path = edited(*narrow, swap(name, make(original).astype(precision)))
+    miniapp.fails(INPUT, rf"small\.h5: {message}", *words, path)
+    miniapp.passes(*words, "--allow-invalid", path)
+
+
 # ---- grids and attributes ----
 
 @pytest.mark.parametrize("axis", ["x", "y"])
