@@ -307,7 +307,7 @@ class Together:
             done = self.miniapp.run(*QUICK, path, "-k", names, "-o", output, *arguments)
             assert done.returncode == DONE and not TROUBLE.search(done.stderr), done
             return output
-        return self.once((path, *arguments, again), run)
+        return self.once((path, *arguments, *(of or ()), again), run)
 
 
 def read_of(kernel, path, name):

@@ -47,8 +47,8 @@ def check(together, kernel, ocean, *arguments, precision="float64", of=None):
     out = together.output(ocean.path, "--precision", precision, *allowed(ocean.values), *arguments, of=of)
     if together.miniapp.is_sanitized:
         return
-    expected = together.once((ocean.path, kernel.name), lambda _: reference_of(kernel).reference(
-        ocean.values, ocean.settings))
+    expected = together.once((ocean.path, kernel.name, *ocean.settings.items()),
+                             lambda _: reference_of(kernel).reference(ocean.values, ocean.settings))
     compare(kernel, out, expected, precision)
 
 

@@ -1,5 +1,6 @@
 """What can be switched in kernels, each way, against their references."""
 
+import dataclasses
 import itertools
 
 import pytest
@@ -64,20 +65,22 @@ SWITCHES["idemix"] |= {name: ON_OFF for name in FROM_EDDIES}
 SWITCHES["momentum"] = {name: ON_OFF for name in (*FRICTION, "enable_explicit_vert_friction")}
 
 
-def choices_of_runs():
-    """Kernels run together: what is chosen for several of them goes into one run, where it agrees."""
+def runs_of_cases():
+    """Kernels run together: what is chosen for several of them goes into one run, where it agrees. A run is its
+    choices and its kernels."""
     runs = []
-    for _, chosen in CASES:
-        for run in runs:
-            if all(run.get(switch, value) == value for switch, value in chosen.items()):
-                run.update(chosen)
+    for name, chosen in CASES:
+        for choices, names in runs:
+            if all(choices.get(switch, value) == value for switch, value in chosen.items()):
                 break
         else:
-            runs.append(dict(chosen))
+            runs.append((choices := {}, names := {}))
+        choices.update(chosen)
+        names[name] = True
     return runs
 
 
-RUNS = choices_of_runs()
+RUNS = runs_of_cases()
 
 
 # float32 is as accurate as the ocean "odd" lets it be, and has code of its own in each switch
@@ -89,16 +92,14 @@ KINDS = [("odd", "float64"), ("two levels", "float64"), ("one level", "float64")
 def test_each_way(miniapp, together, device, name, chosen, ocean_name, precision):
     if ocean_name not in ("odd", miniapp.is_first and ocean_name):
         pytest.skip("of few levels, other builds see all kernels in test_kernels.py")
-    kernel = next(kernel for kernel in miniapp.kernels if kernel.name == name)
-    number, run = next((number, run) for number, run in enumerate(RUNS)
-                       if chosen.items() <= run.items())
-
-    def make_ocean():
-        values, settings = fields.make(**OCEANS[ocean_name])
-        return values, settings | NUMBERS | run
-
-    ocean = together.ocean(f"{ocean_name}, run {number}", make_ocean)
-    check(together, kernel, ocean, "-d", device, of=SWITCHES, precision=precision)
+    choices, names = next(run for run in RUNS if chosen.items() <= run[0].items() and name in run[1])
+    kernels = {kernel.name: kernel for kernel in miniapp.kernels if kernel.name in names}
+    ocean = together.ocean(ocean_name, lambda: fields.make(**OCEANS[ocean_name]))
+    changed = NUMBERS | choices
+    words = [word for setting, value in changed.items() if any(kernel.reads(setting) for kernel in kernels.values())
+             for word in ("--set", f"{setting}={value}")]
+    check(together, kernels[name], dataclasses.replace(ocean, settings=ocean.settings | changed), "-d", device, *words,
+          of=kernels, precision=precision)
 
 
 def test_all_switches_are_tested(miniapp):
