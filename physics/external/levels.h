@@ -166,25 +166,6 @@ static inline bool build_levels(const struct keeper *keeper, struct elliptic *e,
 
 /* ---- the cycle ---- */
 
-/* A Chebyshev polynomial on [middle - half, middle + half]; rho is 0 before its first degree. */
-struct chebyshev {
-    double middle, half, rho;
-};
-
-static inline struct chebyshev chebyshev_on(double low, double high)
-{
-    return (struct chebyshev){(high + low) / 2, (high - low) / 2, 0};
-}
-
-/* The next degree's factors: of the last change, and of what is left. */
-static inline void next_factors(struct chebyshev *c, double *again, double *more)
-{
-    const double twice = c->rho > 0 ? 2 : 1, next = 1 / (twice * c->middle / c->half - c->rho);
-    *again = next * c->rho;
-    *more = twice * next / c->half;
-    c->rho = next;
-}
-
 /* A root of a Chebyshev polynomial. In this order no product of a polynomial's last factors is
  * above 5, for 3 and for 24 degrees: rounding does not grow. */
 static inline double chebyshev_root(double low, double high, int degree, int degrees)

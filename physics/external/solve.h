@@ -117,27 +117,21 @@ struct tridiagonal_matrix {
     double square[LANCZOS]; /* of the element to the left of the diagonal */
 };
 
-/* How many of its eigenvalues lie below a number (Sturm). */
-static inline int eigenvalues_below(const struct tridiagonal_matrix *m, double number)
-{
-    int below = 0;
-    double pivot = 1;
-    for (int row = 0; row < m->rows; row++) {
-        pivot = m->diagonal[row] - number - (row ? m->square[row] / pivot : 0);
-        if (pivot == 0)
-            pivot = DBL_MIN;
-        below += pivot < 0;
-    }
-    return below;
-}
-
-/* The least eigenvalue that has so many below it. */
+/* The eigenvalue that has so many below it, by Sturm's sequences. */
 static inline double eigenvalue(const struct tridiagonal_matrix *m, int rank)
 {
     double low = 0, high = 100;
     for (int halving = 0; halving < 60; halving++) {
         const double middle = (low + high) / 2;
-        *(eigenvalues_below(m, middle) > rank ? &high : &low) = middle;
+        double pivot = 1;
+        int below = 0;
+        for (int row = 0; row < m->rows; row++) {
+            pivot = m->diagonal[row] - middle - (row ? m->square[row] / pivot : 0);
+            if (pivot == 0)
+                pivot = DBL_MIN;
+            below += pivot < 0;
+        }
+        *(below > rank ? &high : &low) = middle;
     }
     return (low + high) / 2;
 }
@@ -178,18 +172,19 @@ static double VARIANT(conjugate_gradients)(const struct kernel_call *call, struc
 }
 
 /* Chebyshev's iteration; returns the residual. It stops, too, where that grows. */
-static double VARIANT(chebyshev_iteration)(struct elliptic *e, double scale, double enough)
+static double VARIANT(chebyshev_iteration)(const struct elliptic *e, double scale, double enough)
 {
-    struct chebyshev c = chebyshev_on(e->low, e->high);
-    double again, more, least = HUGE_VAL;
+    const double middle = (e->high + e->low) / 2, half = (e->high - e->low) / 2;
+    double least = HUGE_VAL, rho = 0;
     for (int it = 0;; it++) {
         const double left = VARIANT(find_residual)(e, scale, 1);
         if (!(left > enough) || it == MOST_CHEBYSHEV || left > 1e3 * least)
             return left;
         least = left < least ? left : least;
         VARIANT(multigrid_cycle)(e->sweep, e->on_device, e->sweeps);
-        next_factors(&c, &again, &more);
-        VARIANT(take_step)(e, again, more / scale, 1);
+        const double twice = it ? 2 : 1, next = 1 / (twice * middle / half - rho);
+        VARIANT(take_step)(e, next * rho, twice * next / half / scale, 1);
+        rho = next;
     }
 }
 
@@ -228,9 +223,8 @@ static double VARIANT(solve_elliptic)(const struct kernel_call *call, struct ell
         return !isfinite(largest) ? NAN : has_fixed;
     const double scale = scale_for(largest);
     double enough = tolerance * largest, left = VARIANT(chebyshev_iteration)(e, scale, enough);
-    if (!(left > enough))
-        return 1;
-    enough += 8 * DBL_EPSILON * largest_x(call, e);
+    if (left > enough)
+        enough += 8 * DBL_EPSILON * largest_x(call, e);
     if (left > enough) {
         if (!e->has_told)
             call->keeper->tell(call->keeper->context, CONJUGATE_GRADIENTS_NEEDED);
@@ -242,35 +236,28 @@ static double VARIANT(solve_elliptic)(const struct kernel_call *call, struct ell
     return 1;
 }
 
-/* A right-hand side that no pattern of the grid resembles, to find eigenvalues with. */
-static inline void fill_with_noise(size_t elements, const double *root, double *b)
-{
-    uint32_t state = 1;
-    for (size_t o = 0; o < elements; o++) {
-        state = state * 1664525u + 1013904223u;
-        b[o] = root[o] > 0 ? ((double)state * 0x1p-31 - 1) / (root[o] * root[o]) : 0;
-    }
-}
-
-/* Finds the interval of the eigenvalues of what the cycle makes of A. Once conjugate gradients have
- * found x to the precision of the cycle, their factors consist of rounding. */
+/* Finds the interval of the eigenvalues of what the cycle makes of A, by a right-hand side of
+ * noise, which no pattern of the grid resembles. Once conjugate gradients have found x to the
+ * precision of the cycle, their factors consist of rounding. */
 static bool VARIANT(find_spectrum)(const struct kernel_call *call, struct elliptic *e,
                                    const double *root)
 {
-    const struct keeper *const keeper = call->keeper;
     const size_t elements = (size_t)elements_of(e->level);
     struct tridiagonal_matrix m = {0};
     double *const noise = calloc(elements, sizeof(*noise));
-    if (noise)
-        fill_with_noise(elements, root, noise);
-    const bool is_done =
-        noise && keeper->to_device(keeper->context, e->b, noise, elements * sizeof(*noise));
+    uint32_t state = 1;
+    for (size_t o = 0; o < elements && noise; o++) {
+        state = state * 1664525u + 1013904223u;
+        noise[o] = root[o] > 0 ? ((double)state * 0x1p-31 - 1) / (root[o] * root[o]) : 0;
+    }
+    const bool is_put = noise && call->keeper->to_device(call->keeper->context, e->b, noise,
+                                                         elements * sizeof(*noise));
     free(noise);
-    if (is_done)
+    if (is_put)
         VARIANT(conjugate_gradients)(call, e, 1, FLT_EPSILON, &m);
     e->low = m.rows ? 0.95 * eigenvalue(&m, 0) : 0.5;
     e->high = m.rows ? 1.03 * eigenvalue(&m, m.rows - 1) : 1.5;
-    return is_done;
+    return is_put;
 }
 
 /* Takes the finest level for the grid of a call. */

@@ -5,8 +5,10 @@
  *
  * The equation of a corner is the circulation around it: through each face that lies beside, a flow
  * of the difference of two corners over the face's height. It holds at corners in water. Those of a
- * coast share one value, and the sum of their equations holds. Values of coasts come from those
- * equations by the solutions psin, each 1 on one coast and 0 on others, which are found once.
+ * coast share one value, and the sum of their equations holds. Modes make it hold: solutions
+ * without a right-hand side, constant on each coast, which are found once. They are orthonormal in
+ * energy, the product of one with the matrix times the other, so each gains its product with what
+ * the equations of coasts leave.
  */
 #define DESCRIPTION "external/streamfunction.kernel"
 #include "arguments.h"
@@ -21,14 +23,12 @@
  * the device's. */
 struct stream_problem {
     struct elliptic e;
-    count masses, coast_corners; /* of land; of all coasts */
-    int32_t *coast, *source;     /* all coasts' corners; where each corner's guess is in fields */
-    double *unbalanced;          /* what the equations of coast corners leave */
-    double *value;               /* of each mass's coast, from 2 on */
-    double *psin;                /* arrays of the masses from 2 on */
-    int32_t *owner;              /* host: the mass of each corner of a coast */
-    double *matrix, *sums;       /* host: of the masses' equations, the inverse, and the right-hand
-                                    side with room for the solution */
+    count corners, modes;    /* of coasts but the northern wall's */
+    int32_t *coast, *source; /* those corners; where each corner's guess is in fields */
+    double *unbalanced;      /* what the equations of those corners leave */
+    double *mode, *amount;   /* arrays of modes; how much of each is lacking */
+    int32_t *coast_on_host;
+    double *on_coast; /* host: modes at each of those corners, with room for amounts */
 };
 
 /* Faces between water, in rows 0 to ny of corners; and the water, in e's p. Corner (i, j) is the
@@ -42,39 +42,27 @@ static void VARIANT(couple_corners)(const struct kernel_call *call, const struct
     const bool is_cyclic = call->cyclic_x;
     PARALLEL_COLUMNS
     for (count j = 0; j <= cells_y; j++)
-        for (count i0 = 0; i0 < cells_x; i0 += ROW_CHUNK) {
+        for (count i0 = 0; i0 <= cells_x; i0 += ROW_CHUNK) {
             const struct arguments a = {
 #include "gather.h"
             };
-            const struct span part = chunk(i0, cells_x);
+            const struct span part = chunk(i0, cells_x + 1);
             const count y = j + MINIAPP_HALO - 1, row = j * stride, cells = part.end - part.begin;
-            const count first = y * nx + part.begin + MINIAPP_HALO;
+            const count first = y * nx + part.begin + MINIAPP_HALO - 1;
             double v_faces[ROW_CHUNK], u_faces[ROW_CHUNK];
             heights_of_faces(&a, first + 1, nx, cells, v_faces);
             heights_of_faces(&a, first + nx, 1, cells, u_faces);
             ALONG_X
             for (count n = 0; n < cells; n++) {
-                const count i = part.begin + 1 + n, x = i + MINIAPP_HALO - 1;
-                const bool has_u = u_faces[n] > 0 && j < cells_y && (i < cells_x || is_cyclic);
-                const bool has_v = v_faces[n] > 0 && j < cells_y && (i < cells_x || is_cyclic) &&
-                                   j > 0 && cells_x > 1;
-                east[row + i] =
-                    has_v ? (double)dyu[y] / ((double)dxt[x + 1] * (double)cosu[y] * v_faces[n])
-                          : 0;
-                north[row + i] =
-                    has_u ? (double)dxu[x] * (double)cost[y + 1] / ((double)dyt[y + 1] * u_faces[n])
-                          : 0;
-                water[row + i] = j > 0 && kbot[first + n] > 0;
-            }
-            if (is_cyclic) {
-                CLOSE_RING(east + row, cells_x, part.begin + 1, part.end + 1);
-            } else if (part.begin == 0) {
-                double v_face;
-                heights_of_faces(&a, first, nx, 1, &v_face);
-                east[row] =
-                    v_face > 0 && j > 0 && j < cells_y && cells_x > 1
-                        ? (double)dyu[y] / ((double)dxt[MINIAPP_HALO] * (double)cosu[y] * v_face)
-                        : 0;
+                const count i = part.begin + n, x = i + MINIAPP_HALO - 1;
+                const bool is_face = j < cells_y && (i < cells_x || is_cyclic);
+                const bool has_v = is_face && v_faces[n] > 0 && j > 0 && cells_x > 1;
+                const double over_v = (double)dxt[x + 1] * (double)cosu[y] * v_faces[n];
+                const double over_u = (double)dyt[y + 1] * u_faces[n];
+                const double along_u = (double)dxu[x] * (double)cost[y + 1];
+                east[row + i] = has_v ? (double)dyu[y] / over_v : 0;
+                north[row + i] = is_face && u_faces[n] > 0 ? along_u / over_u : 0;
+                water[row + i] = i > 0 && j > 0 && kbot[first + n] > 0;
             }
         }
 }
@@ -111,7 +99,7 @@ static void VARIANT(start_stream)(const struct kernel_call *call, const struct s
 /* The residual of x in the equations of coast corners. */
 static void VARIANT(find_unbalanced)(const struct stream_problem *p)
 {
-    const count corners = p->coast_corners, stride = p->e.level->stride, once = 1;
+    const count corners = p->corners, stride = p->e.level->stride, once = 1;
     const double *const east = p->e.east, *const north = p->e.north, *const b = p->e.b,
                         *const x = p->e.x;
     const int32_t *const coast = p->coast;
@@ -122,30 +110,48 @@ static void VARIANT(find_unbalanced)(const struct stream_problem *p)
             ALONG_X
             for (count n = first; n < first + ROW_PART(corners); n++) {
                 const count o = coast[n], south = o > stride ? o - stride : o;
-                unbalanced[n] = b[o] + east[o] * (x[o + 1] - x[o]) +
-                                east[o - 1] * (x[o - 1] - x[o]) +
-                                north[o] * (x[o + stride] - x[o]) +
-                                (o > stride ? north[south] * (x[south] - x[o]) : 0);
+                unbalanced[n] =
+                    b[o] + east[o] * (x[o + 1] - x[o]) + east[o - 1] * (x[o - 1] - x[o]) +
+                    north[o] * (x[o + stride] - x[o]) + north[south] * (x[south] - x[o]);
             }
         }
 }
 
-/* Adds psin of each mass, times its value. */
-static void VARIANT(add_masses)(const struct stream_problem *p)
+/* Adds what is lacking of each mode. */
+static void VARIANT(add_modes)(const struct stream_problem *p)
 {
     const count cells_x = p->e.level->nx, cells_y = p->e.level->ny, stride = p->e.level->stride;
-    const count elements = elements_of(p->e.level), masses = p->masses;
-    const double *const value = p->value, *const psin = p->psin;
+    const count elements = elements_of(p->e.level), modes = p->modes;
+    const double *const amount = p->amount, *const mode = p->mode;
     double *const x = p->e.x;
     PARALLEL_COLUMNS
     for (count j = 0; j <= cells_y; j++)
         for (count i0 = 0; i0 < cells_x + 2; i0 += ROW_PART(cells_x + 2))
-            for (count mass = 2; mass <= masses; mass++) {
-                const double *const one = psin + (ptrdiff_t)(mass - 2) * elements;
+            for (count m = 0; m < modes; m++) {
+                const double *const one = mode + (ptrdiff_t)m * elements;
                 ALONG_X
                 for (count o = j * stride + i0; o < j * stride + i0 + ROW_PART(cells_x + 2); o++)
-                    x[o] += value[mass - 2] * one[o];
+                    x[o] += amount[m] * one[o];
             }
+}
+
+/* Makes the equations of all coasts hold. */
+static void VARIANT(balance_coasts)(const struct kernel_call *call, const struct stream_problem *p)
+{
+    if (p->modes == 0)
+        return;
+    VARIANT(find_unbalanced)(p);
+    const double *const left =
+        call->totals->on_host(call->totals->context, p->unbalanced, (size_t)p->corners);
+    double *const amount = p->on_coast + p->modes * p->corners;
+    for (count m = 0; m < p->modes; m++)
+        amount[m] = 0;
+    for (count n = 0; n < p->corners && left; n++)
+        for (count m = 0; m < p->modes; m++)
+            amount[m] += p->on_coast[n * p->modes + m] * left[n];
+    call->keeper->to_device(call->keeper->context, p->amount, amount,
+                            (size_t)p->modes * sizeof(*amount));
+    VARIANT(add_modes)(p);
 }
 
 static void VARIANT(write_stream)(const struct kernel_call *call, const struct stream_problem *p,
@@ -173,59 +179,20 @@ static void VARIANT(write_stream)(const struct kernel_call *call, const struct s
 
 /* ---- what is found once ---- */
 
-/* The inverse in the place of a symmetric, positive definite matrix. */
-static inline void invert(double *matrix, count rows)
-{
-    for (count k = 0; k < rows; k++) {
-        double *const pivot = matrix + k * rows, inverse = 1 / pivot[k];
-        pivot[k] = 1;
-        for (count column = 0; column < rows; column++)
-            pivot[column] *= inverse;
-        for (count row = 0; row < rows; row++) {
-            const double factor = row == k ? 0 : matrix[row * rows + k];
-            if (row != k)
-                matrix[row * rows + k] = 0;
-            for (count column = 0; column < rows; column++)
-                matrix[row * rows + column] -= factor * pivot[column];
-        }
-    }
-}
-
-/* The sums over each coast, from mass 2 on, of what its corners' equations leave. */
-static bool VARIANT(sum_coasts)(const struct kernel_call *call, const struct stream_problem *p)
-{
-    VARIANT(find_unbalanced)(p);
-    const double *const left =
-        call->totals->on_host(call->totals->context, p->unbalanced, (size_t)p->coast_corners);
-    for (count mass = 2; mass <= p->masses; mass++)
-        p->sums[mass - 2] = 0;
-    for (count n = 0; n < p->coast_corners && left; n++)
-        if (p->owner[n] > 1)
-            p->sums[p->owner[n] - 2] += left[n];
-    return left;
-}
-
-/* Couplings between corners in water; those to coasts become excess, as that to a western wall. */
-static inline void close_coasts(const struct level *l, const int32_t *kind, bool is_cyclic,
+/* Couplings between corners in water; those to coasts become excess. */
+static inline void close_coasts(const struct level *l, const int32_t *kind,
                                 const struct couplings *c)
 {
-    for (count j = 0; j <= l->ny; j++) {
-        if (!is_cyclic && kind[j * l->stride + 1] == IN_WATER)
-            c->excess[j * l->stride + 1] += c->east[j * l->stride];
-        for (count i = 1; i <= l->nx; i++) {
-            const count row = j * l->stride, o = row + i;
-            const count others[] = {i < l->nx ? o + 1 : row + 1, o + l->stride};
-            double *const couplings[] = {&c->east[o], &c->north[o]};
-            for (int n = 0; n < 2; n++) {
-                const bool is_water = kind[o] == IN_WATER, other_is = kind[others[n]] == IN_WATER;
-                if (is_water != other_is)
-                    c->excess[is_water ? o : others[n]] += *couplings[n];
-                if (!is_water || !other_is)
-                    *couplings[n] = 0;
-            }
-            if (i == l->nx)
-                c->east[row] = c->east[o];
-        }
+    const count stride = l->stride, end = elements_of(l) - stride;
+    for (count o = stride; o < end; o++) {
+        const count beyond[] = {o + 1, o - 1, o + stride, o - stride};
+        const double coupling[] = {c->east[o], c->east[o - 1], c->north[o], c->north[o - stride]};
+        for (int n = 0; n < 4 && kind[o] == IN_WATER; n++)
+            c->excess[o] += kind[beyond[n]] == IN_WATER ? 0 : coupling[n];
+    }
+    for (count o = 0; o < end; o++) {
+        c->east[o] *= kind[o] == IN_WATER && kind[o + 1] == IN_WATER;
+        c->north[o] *= kind[o] == IN_WATER && kind[o + stride] == IN_WATER;
     }
 }
 
@@ -236,100 +203,101 @@ static bool list_coasts(const struct keeper *keeper, struct stream_problem *p, c
 {
     const struct level *const l = p->e.level;
     const size_t elements = (size_t)elements_of(l), bytes = elements * sizeof(int32_t);
-    int32_t *const all = calloc(3, bytes);
-    if (!all)
-        return false;
-    int32_t *const source = all + elements, *const sample = source + elements;
-    p->owner = keeper->take_host(keeper->context, bytes);
-    for (count j = l->ny; j >= 0 && p->owner; j--)
+    int32_t *const source = calloc(2, bytes);
+    p->coast_on_host = keeper->take_host(keeper->context, bytes);
+    int32_t *const sample = source ? source + elements : NULL; /* of a mass */
+    for (count j = l->ny; j >= 0 && source && p->coast_on_host; j--)
         for (count i = 1; i <= l->nx; i++) {
             const count o = j * l->stride + i;
             const count here = (j + MINIAPP_HALO - 1) * row_of_fields + i + MINIAPP_HALO - 1;
-            if (kind[o] > IN_LAND) {
-                if (kind[o] > 1 && sample[kind[o]] == 0)
+            if (kind[o] > 1) {
+                if (sample[kind[o]] == 0)
                     sample[kind[o]] = (int32_t)here;
-                p->owner[p->coast_corners] = kind[o];
-                all[p->coast_corners++] = (int32_t)o;
+                p->coast_on_host[p->corners++] = (int32_t)o;
             }
             source[o] = kind[o] == IN_WATER ? (int32_t)here : sample[kind[o]];
         }
-    p->coast = upload(keeper, all, bytes);
+    p->coast = upload(keeper, p->coast_on_host, bytes);
     p->source = upload(keeper, source, bytes);
-    free(all);
-    return p->owner && p->coast && p->source;
+    free(source);
+    return p->coast && p->source;
 }
 
-/* Finds masses and coasts from the water in e's p; the kind of each corner, for the caller to free.
- */
+/* Finds land masses from the water in e's p, and their coasts; the kind of each corner, for the
+ * caller to free. */
 static int32_t *map_land(const struct kernel_call *call, struct stream_problem *p)
 {
     const struct level *const l = p->e.level;
     const size_t elements = (size_t)elements_of(l);
     double *const water = copy_of(call, p->e.p, elements);
-    int32_t *const kind = calloc(elements, sizeof(*kind));
-    struct land_map map = {l,
-                           water,
-                           call->cyclic_x,
-                           calloc(elements, sizeof(*map.mass)),
-                           calloc(elements, sizeof(*map.stack)),
-                           0};
-    bool is_done = water && kind && map.mass && map.stack;
+    int32_t *const kind = calloc(2 * elements, sizeof(*kind));
+    count *const stack = calloc(elements, sizeof(*stack));
+    bool is_done = water && kind && stack;
+    struct land_map map = {l, water, call->cyclic_x, is_done ? kind + elements : NULL, stack, 0};
     if (is_done) {
         number_masses(&map);
-        for (count j = 0; j <= l->ny; j++)
+        for (count j = 0; j <= l->ny; j++) {
             for (count o = j * l->stride + 1; o <= j * l->stride + l->nx; o++)
                 kind[o] = kind_of_corner(&map, o);
-        p->masses = map.masses;
+            CLOSE_RING(kind + j * l->stride, l->nx, 1, l->nx + 1);
+        }
+        p->modes = map.masses - 1;
         is_done = list_coasts(call->keeper, p, kind, (count)call->grid.nx);
     }
     free(water);
-    free(map.mass);
-    free(map.stack);
+    free(stack);
     if (!is_done)
         free(kind);
     return is_done ? kind : NULL;
 }
 
-/* The memory of what masses need. */
-static bool take_masses(const struct keeper *keeper, struct stream_problem *p)
+/* The memory of modes, which are 0 until they are found. */
+static bool take_modes(const struct keeper *keeper, struct stream_problem *p)
 {
-    const size_t others = (size_t)(p->masses - 1), elements = (size_t)elements_of(p->e.level);
-    p->sums = keeper->take_host(keeper->context, (2 * others + 1) * sizeof(double));
-    p->matrix = keeper->take_host(keeper->context, (others * others + 1) * sizeof(double));
-    p->value = keeper->take_device(keeper->context, (others + 1) * sizeof(double));
-    p->unbalanced = keeper->take_device(keeper->context, elements * sizeof(double));
-    p->psin = keeper->take_device(keeper->context, (others * elements + 1) * sizeof(double));
-    return p->sums && p->matrix && p->value && p->unbalanced && p->psin;
+    const size_t corners = (size_t)p->corners, modes = (size_t)p->modes;
+    const size_t elements = (size_t)elements_of(p->e.level);
+    if (modes == 0)
+        return true;
+    p->on_coast = keeper->take_host(keeper->context, modes * (corners + 1) * sizeof(double));
+    p->unbalanced = keeper->take_device(keeper->context, (corners + 1) * sizeof(double));
+    p->amount = keeper->take_device(keeper->context, modes * sizeof(double));
+    p->mode = keeper->take_device(keeper->context, modes * elements * sizeof(double));
+    return p->on_coast && p->unbalanced && p->amount && p->mode;
 }
 
-/* Solves for psin of a mass, and finds its part in all masses' equations. */
-static bool VARIANT(find_psin)(const struct kernel_call *call, struct stream_problem *p, count mass,
+/* Finds a mode: the solution that is 1 on the coast of one mass and 0 on others, less its share of
+ * modes before, scaled; 0 if the mass has no coast. */
+static bool VARIANT(find_mode)(const struct kernel_call *call, struct stream_problem *p, count m,
                                const int32_t *kind, double tolerance)
 {
     const struct keeper *const keeper = call->keeper;
-    const struct level *const l = p->e.level;
-    const size_t elements = (size_t)elements_of(l), bytes = elements * sizeof(double);
-    const count others = p->masses - 1;
-    double *const numbers = calloc(elements, sizeof(*numbers));
-    bool is_done = numbers && keeper->to_device(keeper->context, p->e.b, numbers, bytes);
-    for (count j = 0; j <= l->ny && is_done; j++)
-        for (count i = 0; i <= l->nx + 1; i++)
-            numbers[j * l->stride + i] = kind[j * l->stride + (i + l->nx - 1) % l->nx + 1] == mass;
-    is_done = is_done && keeper->to_device(keeper->context, p->e.x, numbers, bytes);
-    free(numbers);
-    if (!is_done)
+    const size_t elements = (size_t)elements_of(p->e.level), bytes = elements * sizeof(double);
+    double *const coast = calloc(2, bytes);
+    for (size_t o = 0; o < elements && coast; o++)
+        coast[o] = kind[o] == m + 2;
+    const bool is_put = coast && keeper->to_device(keeper->context, p->e.x, coast, bytes) &&
+                        keeper->to_device(keeper->context, p->e.b, coast + elements, bytes);
+    free(coast);
+    if (!is_put)
         return false;
     VARIANT(solve_elliptic)(call, &p->e, tolerance, true);
-    double *const psin = copy_of(call, p->e.x, elements);
-    is_done = psin &&
-              keeper->to_device(keeper->context, p->psin + (ptrdiff_t)elements * (mass - 2), psin,
-                                bytes) &&
-              VARIANT(sum_coasts)(call, p);
-    free(psin);
-    for (count row = 0; row < others && is_done; row++)
-        p->matrix[row * others + mass - 2] = -p->sums[row];
-    if (is_done && !(p->matrix[(mass - 2) * (others + 1)] > 0)) /* it has no coast */
-        p->matrix[(mass - 2) * (others + 1)] = 1;
+    VARIANT(balance_coasts)(call, p);
+    VARIANT(find_unbalanced)(p);
+    double *const mode = copy_of(call, p->e.x, elements);
+    const double *const left =
+        mode ? call->totals->on_host(call->totals->context, p->unbalanced, (size_t)p->corners)
+             : NULL;
+    double energy = 0;
+    for (count n = 0; n < p->corners && left; n++)
+        energy -= mode[p->coast_on_host[n]] * left[n];
+    const double scale = energy > 0 ? 1 / sqrt(energy) : 0;
+    for (size_t o = 0; o < elements && left; o++)
+        mode[o] *= scale;
+    for (count n = 0; n < p->corners && left; n++)
+        p->on_coast[n * p->modes + m] = mode[p->coast_on_host[n]];
+    const bool is_done =
+        left && keeper->to_device(keeper->context, p->mode + m * (ptrdiff_t)elements, mode, bytes);
+    free(mode);
     return is_done;
 }
 
@@ -345,32 +313,13 @@ static struct stream_problem *VARIANT(prepare_stream)(const struct kernel_call *
     int32_t *const kind = map_land(call, p);
     double *const all = kind ? copy_of(call, p->e.east, 3 * elements) : NULL;
     if (all)
-        close_coasts(p->e.level, kind, call->cyclic_x,
+        close_coasts(p->e.level, kind,
                      &(struct couplings){all, all + elements, all + 2 * elements, NULL});
-    bool is_done = VARIANT(finish_problem)(call, &p->e, all) && take_masses(call->keeper, p);
-    for (count mass = 2; mass <= p->masses && is_done; mass++)
-        is_done = VARIANT(find_psin)(call, p, mass, kind, tolerance);
+    bool is_done = VARIANT(finish_problem)(call, &p->e, all) && take_modes(call->keeper, p);
+    for (count m = 0; m < p->modes && is_done; m++)
+        is_done = VARIANT(find_mode)(call, p, m, kind, tolerance);
     free(kind);
-    if (is_done)
-        invert(p->matrix, p->masses - 1);
     return is_done ? p : NULL;
-}
-
-/* Adds what makes the equations of all coasts hold. */
-static void VARIANT(balance_coasts)(const struct kernel_call *call, struct stream_problem *p)
-{
-    const count others = p->masses - 1;
-    if (others == 0 || !VARIANT(sum_coasts)(call, p))
-        return;
-    double *const values = p->sums + others;
-    for (count row = 0; row < others; row++) {
-        values[row] = 0;
-        for (count column = 0; column < others; column++)
-            values[row] += p->matrix[row * others + column] * p->sums[column];
-    }
-    call->keeper->to_device(call->keeper->context, p->value, values,
-                            (size_t)others * sizeof(*values));
-    VARIANT(add_masses)(p);
 }
 
 void VARIANT(streamfunction)(const struct kernel_call *call)
