@@ -255,7 +255,7 @@ static bool VARIANT(find_spectrum)(const struct kernel_call *call, struct ellipt
     free(noise);
     if (is_put)
         VARIANT(conjugate_gradients)(call, e, 1, FLT_EPSILON, &m);
-    e->low = m.rows ? 0.95 * eigenvalue(&m, 0) : 0.5;
+    e->low = m.rows ? eigenvalue(&m, 0) : 0.5;
     e->high = m.rows ? 1.03 * eigenvalue(&m, m.rows - 1) : 1.5;
     return is_put;
 }
