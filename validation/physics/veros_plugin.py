@@ -28,6 +28,7 @@ parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--backend", default="numpy")
 parser.add_argument("--steps", type=int, default=12)
 parser.add_argument("--cut", default="1x1")
+parser.add_argument("--begin", help="of values: a seed of other last digits, or rest: without Veros's initial flow")
 parser.add_argument("cases", nargs="*")
 options = parser.parse_args()
 veros.runtime_settings.update(backend=options.backend, num_proc=options.cut.split("x"))
@@ -47,7 +48,8 @@ from veros.variables import Variable  # noqa: E402  pylint: disable=wrong-import
 import miniapp.veros as plugin  # noqa: E402  pylint: disable=wrong-import-position
 from miniapp.veros.parts import passive_by_veros  # noqa: E402  pylint: disable=wrong-import-position
 
-STEPS, REMNANT, LEFT_BY_ROUNDING, REMNANTS = options.steps, 1e-20, 1e-25, "remnants"
+STEPS, REMNANT, LEFT_BY_ROUNDING, REMNANTS, REST = options.steps, 1e-20, 1e-25, "remnants", "rest"
+FLOW = ("u", "v", "psi", "dpsi", "dpsin")
 GLOBAL = {"eq_of_state_type": 5, "enable_tke_superbee_advection": True, "dt_mom": 1800.0}
 SETUPS = {
     "acc": {},
@@ -112,10 +114,14 @@ class WithPlugin(Setup):
 def start(kind, switches, change=None, seed=None):
     setup = kind(switches, change)
     setup.setup()
+    vs = setup.state.variables
     if seed == REMNANTS:
         setup.change = lambda state: [act(state) for act in (change, change_remnants) if act]
+    elif seed == REST:
+        with vs.unlock():
+            vs.update({name: 0 * getattr(vs, name) for name in FLOW if name in vs})
     elif seed is not None:
-        vs, rng = setup.state.variables, np.random.default_rng(seed)
+        rng = np.random.default_rng(int(seed))
         with vs.unlock():
             for name in ("temp", "salt"):
                 values = np.array(getattr(vs, name))
@@ -188,11 +194,11 @@ def every_variable(switches):
     return beside(lambda kind, seed: all_read(start(kind, switches, read_all, seed)))
 
 
-def read_all(state):
+def read_all(state, last=STEPS):
     """As after_timestep of the last step reads each variable, on water."""
     vs, state.found = state.variables, {}
     for name, meta in state.var_meta.items():
-        if vs.itt == STEPS and meta.active and name != "land_map" and (meta.dims or ("",))[0] in ("xt", "xu"):
+        if vs.itt == last and meta.active and name != "land_map" and (meta.dims or ("",))[0] in ("xt", "xu"):
             array = np.array(getattr(vs, name), dtype=float)
             now = array[..., int(vs.tau)] if meta.dims[-1] == "timesteps" else array
             if meta.dims[2:3] in (("zt",), ("zw",)):
@@ -206,9 +212,12 @@ def all_read(setup):
     return setup.state.found
 
 
-def values(switches, by=lambda kind: kind):
+def values(switches, by=lambda kind: kind, change=read_all):
     """The variables that the plug-in makes, of the whole ocean in the first process."""
-    found = all_read(start(by(WithPlugin), switches, read_all))
+    return as_lists(all_read(start(by(WithPlugin), switches, change, options.begin)))
+
+
+def as_lists(found):
     return {name: array.tolist() for name, array in found.items()}
 
 
@@ -250,14 +259,18 @@ def slower(state):
             settings.dt_tracer, settings.dt_mom = 2 * settings.dt_tracer, 1.1 * settings.dt_mom
 
 
-def writing(base, with_all):
-    """All diagnostics; the snapshot, and means that are sampled in each step, of all variables."""
-    class Writing(base):
+def forced_in_time(base):
+    class Forced(base):
         @veros_routine
         def set_forcing(self, state):
             super().set_forcing(state)
             state.variables.update(forcing_in_time(state))
+    return Forced
 
+
+def writing(base, with_all):
+    """All diagnostics; the snapshot, and means that are sampled in each step, of all variables."""
+    class Writing(forced_in_time(base)):
         @veros_routine
         def set_diagnostics(self, state):
             step, diagnostics = state.settings.dt_tracer, state.diagnostics
@@ -284,7 +297,7 @@ def islands(base):
             vs, nz = state.variables, state.settings.nz
             vs.dxt, vs.dyt, vs.dzt = vs.dxt + 1.0, vs.dyt + 1.0, vs.dzt + npx.linspace(300.0, 60.0, nz)
 
-        @veros_routine
+        @veros_routine(dist_safe=False, local_variables=["kbot"])
         def set_topography(self, state):
             vs = state.variables
             x, y = np.indices(vs.kbot.shape)
@@ -297,7 +310,7 @@ def islands(base):
         def set_forcing(self, state):
             super().set_forcing(state)
             vs = state.variables
-            sponge = vs.maskT * (vs.yt > vs.yt[-10])[None, :, None] / 864000
+            sponge = vs.maskT * (vs.yt > distributed.global_max(vs.yt[-10]))[None, :, None] / 864000
             vs.temp_source = sponge * (8.0 - vs.temp[..., vs.tau])
             vs.salt_source = sponge * (34.5 - vs.salt[..., vs.tau])
     return Islands
@@ -337,7 +350,7 @@ def values_of_files():
     """The contents of all files, of the whole ocean, in the first process; its sides may be cut into four."""
     def begin():
         return start(writing(WithPlugin, True), {"nx": 12, "ny": 16, "restart_output_filename": "restart.h5"}, slower)
-    return {name: array.tolist() for name, array in written(begin, []).items()}
+    return as_lists(written(begin, []))
 
 
 @contextlib.contextmanager
@@ -597,17 +610,23 @@ def check():
     return {name: [difference, 0, most] for name, (difference, most) in found.items()}
 
 
+def continued(first, second, change=None):
+    """A run of which one makes the first half, with a restart, and the other the rest; and its results."""
+    with common_folder():
+        half = start(first, {"restart_output_filename": "half.h5"})
+        run(half, STEPS // 2)
+        restart.write_restart(half.state, force=True)
+        setup = start(second, {"restart_input_filename": "half.h5"}, change)
+        return setup, run(setup, STEPS // 2)
+
+
 def restarts(first, second, plain=Setup):
     """A restart that one writes goes on by the other."""
-    def make(kind, seed):
-        if kind is Setup:
-            return run(start(plain, {}, seed=seed))
-        path = f"half of {first.__name__}.h5"
-        written = start(first, {"restart_output_filename": path})
-        run(written, STEPS // 2)
-        restart.write_restart(written.state, force=True)
-        return run(start(second, {"restart_input_filename": path}), STEPS // 2)
-    return beside(make)
+    return beside(lambda kind, seed: run(start(plain, {}, seed=seed)) if kind is Setup else continued(first, second)[1])
+
+
+def values_after_restart(first, second):
+    return as_lists(continued(first, second, lambda state: read_all(state, STEPS // 2))[0].state.found)
 
 
 def refusal(change=None, kind=WithPlugin, **switches):
@@ -663,6 +682,8 @@ OTHERS = {
     "basin": {"eq_of_state_type": 5, "enable_cyclic_x": False, "enable_eke": False, "enable_tempsalt_sources": True,
               "enable_eke_isopycnal_diffusion": False},
 }
+ISLANDS = {**SETUPS["global"], "enable_tke_superbee_advection": False, "dt_mom": 3600.0, "dt_tracer": 3600.0,
+           "enable_cyclic_x": False, "nx": 37, "ny": 29, "nz": 18}
 WRITTEN = ("IDEMIX", "lateral diffusion", "TEM", "no TKE", "free surface", "energy that is not conserved")
 CASES = {
     **{name: lambda switches=switches: agree(switches) for name, switches in {**SETUPS, **PARTLY, **OTHERS}.items()},
@@ -671,9 +692,10 @@ CASES = {
     **{f"values of {name}": lambda switches=switches: values(switches)
        for name, switches in {**SETUPS, **PARTLY, **OTHERS}.items()},
     "files of acc_benchmark": lambda: files(BENCHMARK),
-    "files of islands": lambda: files({
-        **SETUPS["global"], "enable_tke_superbee_advection": False, "dt_mom": 3600.0, "dt_tracer": 3600.0,
-        "enable_cyclic_x": False, "nx": 37, "ny": 29, "nz": 18}, by=islands),
+    "files of islands": lambda: files(ISLANDS, by=islands),
+    "values of acc_benchmark": lambda: values(BENCHMARK),
+    "values of islands": lambda: values({**ISLANDS, "nx": 38, "ny": 30}, lambda kind: forced_in_time(islands(kind)),
+                                        lambda state: (slower(state), read_all(state))),
     "acc as it ships": lambda: as_it_ships(ACCSetup),
     "acc_basic as it ships": lambda: as_it_ships(ACCBasicSetup),
     "values of files": values_of_files,
@@ -688,6 +710,9 @@ CASES = {
     "check": check,
     "restart of the plug-in": lambda: restarts(WithPlugin, Setup),
     "restart of Veros": lambda: restarts(Setup, WithPlugin),
+    "values of a restart of the plug-in": lambda: values_after_restart(WithPlugin, Setup),
+    "values of a restart of Veros": lambda: values_after_restart(Setup, WithPlugin),
+    "values of a restart of the plug-in for itself": lambda: values_after_restart(WithPlugin, WithPlugin),
     "every variable": lambda: every_variable({}),
     "every variable of a basin": lambda: every_variable(OTHERS["basin"]),
     "a dye": dyed,
