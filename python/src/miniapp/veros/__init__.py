@@ -168,7 +168,7 @@ VerosDiagnostic.get_output_file_name = get_output_file_name
 # ---- the plug-in ----
 
 def set_up(state) -> None:
-    from . import files  # noqa: F401  pylint: disable=import-outside-toplevel,unused-import
+    from . import files, overturning  # noqa: F401  pylint: disable=import-outside-toplevel,unused-import
     from .ocean import Ocean  # pylint: disable=import-outside-toplevel
     if runtime_settings.backend == "jax":
         from . import compiled  # noqa: F401  pylint: disable=import-outside-toplevel,unused-import
