@@ -136,14 +136,6 @@ static inline double eigenvalue(const struct tridiagonal_matrix *m, int rank)
     return (low + high) / 2;
 }
 
-/* A power of two near 1 / number: it scales what the cycle gets in float, without rounding. */
-static inline double scale_for(double number)
-{
-    int exponent;
-    frexp(number, &exponent);
-    return ldexp(1, -exponent);
-}
-
 /* Conjugate gradients around the cycle, until the residual is small enough; returns the residual.
  * With a matrix they stop when it is full. */
 static double VARIANT(conjugate_gradients)(const struct kernel_call *call, struct elliptic *e,
@@ -221,7 +213,7 @@ static double VARIANT(solve_elliptic)(const struct kernel_call *call, struct ell
         largest = VARIANT(find_residual)(e, 1, 1);
     if (!isfinite(largest) || largest == 0)
         return !isfinite(largest) ? NAN : has_fixed;
-    const double scale = scale_for(largest);
+    const double scale = exp2(-logb(largest)); /* for the cycle's floats, without rounding */
     double enough = tolerance * largest, left = VARIANT(chebyshev_iteration)(e, scale, enough);
     if (left > enough)
         enough += 8 * DBL_EPSILON * largest_x(call, e);
@@ -255,8 +247,8 @@ static bool VARIANT(find_spectrum)(const struct kernel_call *call, struct ellipt
     free(noise);
     if (is_put)
         VARIANT(conjugate_gradients)(call, e, 1, FLT_EPSILON, &m);
-    e->low = m.rows ? eigenvalue(&m, 0) : 0.5;
-    e->high = m.rows ? 1.03 * eigenvalue(&m, m.rows - 1) : 1.5;
+    e->low = eigenvalue(&m, 0);
+    e->high = 1.03 * eigenvalue(&m, m.rows - 1);
     return is_put;
 }
 
