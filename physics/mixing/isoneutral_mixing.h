@@ -31,11 +31,16 @@ struct corner {
     real s, s2;
 };
 
-/* The fluxes through a face by isoneutral and by skew diffusion, and its corners: those of the cell
- * here and of the next one, with the faces below and above them. */
+/* The corners of a face in one of its cells, with the faces below and above that cell. */
+struct corners {
+    struct corner below, above;
+};
+
+/* The fluxes through a face by isoneutral and by skew diffusion, and its corners in the cell here
+ * and in the next one. */
 struct neutral_face {
     struct pair iso, skew;
-    struct corner here_below, next_below, here_above, next_above;
+    struct corners here, next;
 };
 
 /* A corner, and its part of K_11 or K_22. */
@@ -89,10 +94,8 @@ INLINED struct neutral_face neutral_face(const struct arguments *a, const struct
     return (struct neutral_face){
         .iso = plus(lateral, K_iso * l->per_4_dzt, sloping),
         .skew = plus(in_skew, -K_gm * l->per_4_dzt, sloping),
-        .here_below = here_below.corner,
-        .next_below = next_below.corner,
-        .here_above = here_above.corner,
-        .next_above = next_above.corner,
+        .here = {here_below.corner, here_above.corner},
+        .next = {next_below.corner, next_above.corner},
     };
 }
 
@@ -144,8 +147,9 @@ INLINED void add_side(const struct arguments *a, struct lateral_sums *l, count i
     const real outwards = side.is_ahead ? 4 * side.weight : -4 * side.weight;
     l->iso = plus(l->iso, outwards, f->iso);
     l->skew = plus(l->skew, outwards, f->skew);
-    add_corner(&l->below, &side, side.is_ahead ? f->here_below : f->next_below, d);
-    add_corner(&l->above, &side, side.is_ahead ? f->here_above : f->next_above, d);
+    const struct corners corners = side.is_ahead ? f->here : f->next;
+    add_corner(&l->below, &side, corners.below, d);
+    add_corner(&l->above, &side, corners.above, d);
     if (dissipates) {
         const struct pair X = difference(a->int_drhodT, a->int_drhodS, from, to);
         const real half = (real)(2 * GRAVITY / RHO_0) * side.weight;
@@ -154,13 +158,19 @@ INLINED void add_side(const struct arguments *a, struct lateral_sums *l, count i
     }
 }
 
-/* The four sides of a cell, without their faces. */
-INLINED struct side side_in_x(const struct arguments *a, count y, count x, bool is_ahead)
+/* The four sides of a cell, without their faces; weight_in_x is that of the two in x. */
+INLINED real weight_in_x(const struct arguments *a, count y, count x)
+{
+    return 1 / (4 * a->dxt[x] * a->cost[y]);
+}
+
+INLINED struct side side_in_x(const struct arguments *a, real cost, real weight, count x,
+                              bool is_ahead)
 {
     return (struct side){.to = is_ahead ? 1 : -1,
                          .is_ahead = is_ahead,
-                         .weight = 1 / (4 * a->dxt[x] * a->cost[y]),
-                         .distance = a->cost[y] * a->dxu[x - !is_ahead]};
+                         .weight = weight,
+                         .distance = cost * a->dxu[x - !is_ahead]};
 }
 
 INLINED struct side side_in_y(const struct arguments *a, count y, bool is_ahead)
@@ -172,6 +182,27 @@ INLINED struct side side_in_y(const struct arguments *a, count y, bool is_ahead)
 }
 
 /* ---- between levels ---- */
+
+/* Values that the cells of a level share: a time step over distances, with the level below and with
+ * the one above; how much of its own loss the lowest wet cell has beneath it; and reciprocals. */
+struct mixed_level {
+    real through_floor, through_top;
+    real beneath;
+    real per_dzt, per_dzw;
+};
+
+INLINED struct mixed_level mixed_level(const struct arguments *a, count k)
+{
+    const real dzw_below = a->dzw[k > 0 ? k - 1 : 0];
+    const real per_dzt = 1 / a->dzt[k];
+    return (struct mixed_level){
+        .through_floor = a->dt_tracer * per_dzt / dzw_below,
+        .through_top = a->dt_tracer * per_dzt / a->dzw[k],
+        .beneath = dzw_below / a->dzw[k],
+        .per_dzt = per_dzt,
+        .per_dzw = 1 / a->dzw[k],
+    };
+}
 
 /* The upper face of a cell: the fluxes that are explicit in time, and K_33. */
 struct ceiling {
@@ -190,6 +221,13 @@ INLINED struct ceiling ceiling(const struct arguments *a, count i, real mask, st
         {K_iso * T, K_iso * S}, {K_gm * T, K_gm * S}, K_iso * (lower.K + upper.K)};
 }
 
+/* Takes the flux through its floor from the tendencies of a cell. */
+INLINED void subtract_floor(struct lateral_sums *l, struct ceiling floor, real per_dzt)
+{
+    l->iso = plus(l->iso, -per_dzt, floor.iso);
+    l->skew = plus(l->skew, -per_dzt, floor.skew);
+}
+
 /* A reduced row x[k] + c' x[k+1] = d' of both tracers, which share the matrix, with the ratio of
  * tridiagonal.h; and the contribution of skew diffusion, which is added to the solution. */
 struct reduced {
@@ -197,19 +235,18 @@ struct reduced {
     struct pair d, skew;
 };
 
-/* Makes the right-hand side of level k, and eliminates the level below from its row. */
-INLINED struct reduced eliminate_both(const struct arguments *a, count k, real mask,
+/* Makes the right-hand side of a level, from whose sums the flux through the floor is subtracted,
+ * and eliminates the level below from its row. */
+INLINED struct reduced eliminate_both(const struct arguments *a, struct mixed_level m, real mask,
                                       struct pair taup1, const struct lateral_sums *l,
-                                      struct ceiling floor, struct ceiling top, real ratio_below,
+                                      real floor_K_33, struct ceiling top, real ratio_below,
                                       struct pair d_below)
 {
-    const count below = k > 0;
-    const real per_dzt = 1 / a->dzt[k];
-    const real lower = -a->dt_tracer * per_dzt / a->dzw[k - below] * floor.K_33;
-    const real upper = -a->dt_tracer * per_dzt / a->dzw[k] * top.K_33;
+    const real lower = -m.through_floor * floor_K_33;
+    const real upper = -m.through_top * top.K_33;
     const real step = a->dt_tracer * mask;
-    const struct pair iso = plus(l->iso, per_dzt, plus(top.iso, -1, floor.iso));
-    const struct pair skew = plus(l->skew, per_dzt, plus(top.skew, -1, floor.skew));
+    const struct pair iso = plus(l->iso, m.per_dzt, top.iso);
+    const struct pair skew = plus(l->skew, m.per_dzt, top.skew);
     const struct pair right = plus(plus(taup1, step, iso), -lower, d_below);
     const real rest = 1 - lower * one_plus_c(ratio_below), per_pivot = 1 / (rest - upper);
     return (struct reduced){
@@ -223,25 +260,25 @@ INLINED struct reduced eliminate_both(const struct arguments *a, count k, real m
 
 /* The loss of dynamic enthalpy by a flux through an upper face, from the vertical gradients of
  * int_drhodT and int_drhodS. */
-INLINED real vertical_loss(const struct arguments *a, count k, count i, struct pair flux)
+INLINED real vertical_loss(const struct arguments *a, struct mixed_level m, count i,
+                           struct pair flux)
 {
     const struct pair X = difference(a->int_drhodT, a->int_drhodS, i, i + a->ny * a->nx);
-    return (real)(GRAVITY / RHO_0) / a->dzw[k] * along(X, flux);
+    return (real)(GRAVITY / RHO_0) * m.per_dzw * along(X, flux);
 }
 
 /* The dissipation at the upper face of a cell, as far as it is explicit in time: the mean of the
  * lateral losses of both cells and, for the lowest wet cell, the half of its own loss that lies
  * below it; plus the loss by the flux through the face. */
-INLINED real explicit_loss(const struct arguments *a, count k, count i, real lower, real upper,
-                           struct pair flux)
+INLINED real explicit_loss(const struct arguments *a, struct mixed_level m, count k, count i,
+                           real lower, real upper, struct pair flux)
 {
     const count plane = a->ny * a->nx;
     const count lowest = a->kbot[i - k * plane] - 1;
     const real is_wet = lowest >= 0 && k >= lowest;
     const real is_lowest = lowest >= 0 && k == lowest;
-    const real beneath = a->dzw[k > 0 ? k - 1 : 0] / a->dzw[k];
-    return (real)0.5 * (is_wet * (lower + upper) + is_lowest * beneath * lower) +
-           vertical_loss(a, k, i, flux);
+    return (real)0.5 * (is_wet * (lower + upper) + is_lowest * m.beneath * lower) +
+           vertical_loss(a, m, i, flux);
 }
 
 /* The explicit dissipation at the surface, which has no level above. */
@@ -252,12 +289,12 @@ INLINED real surface_loss(const struct arguments *a, count k, count i, real own)
 }
 
 /* The dissipation by the part of the flux through an upper face that the column solve makes. */
-INLINED real implicit_loss(const struct arguments *a, count k, count i, real K_33,
+INLINED real implicit_loss(const struct arguments *a, struct mixed_level m, count i, real K_33,
                            struct pair lower, struct pair upper)
 {
-    const real factor = K_33 / a->dzw[k];
+    const real factor = K_33 * m.per_dzw;
     const struct pair rise = plus(upper, -1, lower);
-    return vertical_loss(a, k, i, (struct pair){factor * rise.T, factor * rise.S});
+    return vertical_loss(a, m, i, (struct pair){factor * rise.T, factor * rise.S});
 }
 
 #endif
