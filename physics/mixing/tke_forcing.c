@@ -14,6 +14,12 @@
 
 #define DESCRIPTION "mixing/tke_forcing.kernel"
 
+/* The array or, where it counts 0, one that is read anyway. */
+static const real *unless_zero(real factor, const real *array, const real *read)
+{
+    return factor != 0 ? array : read;
+}
+
 void VARIANT(tke_forcing)(const struct kernel_call *call)
 {
 #include "unpack.h"
@@ -23,7 +29,16 @@ void VARIANT(tke_forcing)(const struct kernel_call *call)
     const real mean_flow = !enable_eke && !enable_idemix;
     const real drag = !enable_idemix || enable_store_bottom_friction_tke;
     const real stored = enable_store_cabbeling_heat;
-    const real *const waves = enable_idemix ? iw_diss : K_diss_v; /* which then counts 0 */
+    const real *const nonlin = unless_zero(nonlinear, P_diss_nonlin, K_diss_v);
+    const real *const eddies_to_tke = unless_zero(eddies, eke_diss_tke, K_diss_v);
+    const real *const eddies_to_waves = unless_zero(eddies * (1 - to_waves), eke_diss_iw, K_diss_v);
+    const real *const gm = unless_zero(mean_flow, K_diss_gm, K_diss_v);
+    const real *const friction = unless_zero(mean_flow, K_diss_h, K_diss_v);
+    const real *const skew = unless_zero(mean_flow, P_diss_skew, K_diss_v);
+    const real *const hmix = unless_zero(mean_flow * stored, P_diss_hmix, K_diss_v);
+    const real *const iso = unless_zero(mean_flow * stored, P_diss_iso, K_diss_v);
+    const real *const bottom = unless_zero(drag, K_diss_bot, K_diss_v);
+    const real *const waves = unless_zero(to_waves, iw_diss, K_diss_v);
 
     PARALLEL_ROWS
     for (count z = 0; z < nz; z++)
@@ -37,12 +52,12 @@ void VARIANT(tke_forcing)(const struct kernel_call *call)
                 for (count x = inside.begin; x < inside.end; x++) {
                     const count i = row + x;
                     const real vertical =
-                        K_diss_v[i] - P_diss_v[i] - P_diss_adv[i] - nonlinear * P_diss_nonlin[i];
-                    const real of_eddies = eke_diss_tke[i] + (1 - to_waves) * eke_diss_iw[i];
-                    const real lateral = K_diss_gm[i] + K_diss_h[i] - P_diss_skew[i] -
-                                         stored * (P_diss_hmix[i] + P_diss_iso[i]);
+                        K_diss_v[i] - P_diss_v[i] - P_diss_adv[i] - nonlinear * nonlin[i];
+                    const real of_eddies = eddies_to_tke[i] + (1 - to_waves) * eddies_to_waves[i];
+                    const real lateral =
+                        gm[i] + friction[i] - skew[i] - stored * (hmix[i] + iso[i]);
                     forc[i] = vertical + eddies * of_eddies + mean_flow * lateral +
-                              drag * K_diss_bot[i] + to_waves * waves[i];
+                              drag * bottom[i] + to_waves * waves[i];
                 }
             }
 }
