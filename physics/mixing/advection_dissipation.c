@@ -46,11 +46,11 @@ INLINED struct loss_level level_at(const real *dzt, const real *dzw, count k, co
 }
 
 /* The loss of a cell. */
-INLINED real advective_loss(const struct arguments *a, struct cell c, struct loss_level l,
-                            bool is_limited)
+INLINED real advective_loss(const struct arguments *a, const struct advection_row *r, struct cell c,
+                            struct loss_level l, bool is_limited)
 {
     const count i = c.i, j = c.i - c.below;
-    const real of_enthalpy = advective_tendency(a, a->Hd, c, is_limited);
+    const real of_enthalpy = advective_tendency(a, r, a->Hd, c, is_limited);
     const real by_tracers = a->int_drhodT[i] * a->dtemp[i] + a->int_drhodS[i] * a->dsalt[i];
     const real work = l.floor_work * a->w[j] * (a->rho[j] + a->rho[i]) +
                       l.top_work * a->w[i] * (a->rho[i] + a->rho[i + c.above]);
@@ -61,10 +61,13 @@ INLINED real advective_loss(const struct arguments *a, struct cell c, struct los
 INLINED void add_level(const struct arguments *a, struct loss_level l, count k, count y,
                        struct span inside, bool is_limited)
 {
+    if (inside.begin == inside.end)
+        return;
+    const struct advection_row r = advection_row(a, k, y);
     ALONG_X
     for (count x = inside.begin; x < inside.end; x++) {
         const struct cell c = cell_at(a->nx, a->ny, a->nz, k, y, x);
-        const real lost_here = advective_loss(a, c, l, is_limited);
+        const real lost_here = advective_loss(a, &r, c, l, is_limited);
         const count column = y * a->nx + x, lowest = a->kbot[column] - 1;
         const real is_wet = lowest >= 0 && k >= lowest;
         const real is_wet_below = lowest >= 0 && k > lowest;

@@ -15,10 +15,13 @@
 INLINED void tendency_row(const struct arguments *a, count z, count y, struct span inside,
                           bool is_limited)
 {
+    if (inside.begin == inside.end)
+        return;
+    const struct advection_row r = advection_row(a, z, y);
     ALONG_X
     for (count x = inside.begin; x < inside.end; x++) {
         const struct cell c = cell_at(a->nx, a->ny, a->nz, z, y, x);
-        a->dtracer[c.i] = advective_tendency(a, a->tracer, c, is_limited);
+        a->dtracer[c.i] = advective_tendency(a, &r, a->tracer, c, is_limited);
     }
 }
 

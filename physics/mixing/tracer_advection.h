@@ -12,6 +12,19 @@
 
 #include <stdbool.h>
 
+/* Values that the cells of a row share. They are read before the loop over x, which stores: it
+ * would have to read them again for each cell. */
+struct advection_row {
+    real per_cosine, per_dy, per_dz;
+    real south, north; /* the lengths of the faces */
+};
+
+INLINED struct advection_row advection_row(const struct arguments *a, count z, count y)
+{
+    return (struct advection_row){1 / a->cost[y], 1 / (a->cost[y] * a->dyt[y]), 1 / a->dzt[z],
+                                  a->cosu[y - 1], a->cosu[y]};
+}
+
 /* A face between two cells: the velocity through it; the distances in memory from the first cell
  * back to the one before it, on to the second, and from the second to the one after it; and the
  * masks of the faces between these four cells, which are 0 where a face is closed.
@@ -49,13 +62,12 @@ INLINED real advection_east(const struct arguments *a, const real *tracer, struc
     return advective_flux(tracer + i, face, is_limited);
 }
 
-/* Through the northern face of the cell, or of its southern neighbour; cosu is the length of the
- * face. */
-INLINED real advection_north(const struct arguments *a, const real *tracer, struct cell c,
-                             int south, bool is_limited)
+/* Through the northern face of the cell, or of its southern neighbour. */
+INLINED real advection_north(const struct arguments *a, const struct advection_row *r,
+                             const real *tracer, struct cell c, int south, bool is_limited)
 {
     const count i = c.i - south * a->nx, y = c.y - south;
-    const struct advected_face face = {.vel = a->cosu[y] * a->v[i],
+    const struct advected_face face = {.vel = (south ? r->south : r->north) * a->v[i],
                                        .dt_dx = a->dt_tracer / (a->cost[y] * a->dyt[y]),
                                        .before = a->nx,
                                        .next = a->nx,
@@ -75,7 +87,8 @@ INLINED real advection_top(const struct arguments *a, const real *tracer, struct
     const count next = lower ? c.below : c.above;
     const count before = z > 0 ? c.below : 0;
     const count after = z < a->nz - 2 ? c.above : 0;
-    const struct advected_face face = {.vel = next > 0 ? a->w[i] : 0,
+    const real is_inside = next > 0;
+    const struct advected_face face = {.vel = is_inside * a->w[i],
                                        .dt_dx = a->dt_tracer / a->dzt[z],
                                        .before = before,
                                        .next = next,
@@ -87,19 +100,17 @@ INLINED real advection_top(const struct arguments *a, const real *tracer, struct
 }
 
 /* The tendency of the tracer in a cell: 0 on land. `is_limited` is a literal. */
-INLINED real advective_tendency(const struct arguments *a, const real *tracer, struct cell c,
-                                bool is_limited)
+INLINED real advective_tendency(const struct arguments *a, const struct advection_row *r,
+                                const real *tracer, struct cell c, bool is_limited)
 {
-    const real per_dx = 1 / (a->cost[c.y] * a->dxt[c.x]);
-    const real per_dy = 1 / (a->cost[c.y] * a->dyt[c.y]);
-    const real per_dz = 1 / a->dzt[c.z];
+    const real per_dx = r->per_cosine / a->dxt[c.x];
     const real along_x =
         advection_east(a, tracer, c, 1, is_limited) - advection_east(a, tracer, c, 0, is_limited);
-    const real along_y =
-        advection_north(a, tracer, c, 1, is_limited) - advection_north(a, tracer, c, 0, is_limited);
+    const real along_y = advection_north(a, r, tracer, c, 1, is_limited) -
+                         advection_north(a, r, tracer, c, 0, is_limited);
     const real along_z =
         advection_top(a, tracer, c, 1, is_limited) - advection_top(a, tracer, c, 0, is_limited);
-    return a->maskT[c.i] * (along_x * per_dx + along_y * per_dy + along_z * per_dz);
+    return a->maskT[c.i] * (along_x * per_dx + along_y * r->per_dy + along_z * r->per_dz);
 }
 
 #endif
