@@ -249,8 +249,8 @@ struct level_rows {
     count deeper; /* the offset from `column`'s level to that of ratio_below; 0 at the bottom */
 };
 
-/* What the points of a level of a row share: `south` and `north` lack their faces. The loop over x
- * would compute it for each vector, since it stores, and what it stores might be the grid. */
+/* Numbers that all points of a level of a row share: `south` and `north` lack their faces. The loop
+ * over x would compute them for each vector, since its stores might be to the grid. */
 struct shared {
     real cost;
     struct side south, north;

@@ -147,8 +147,8 @@ class Ocean:
         return f"{name}_taup1" if in_place else name
 
     def spared(self, step):
-        """Of a passive tracer's lateral mixing, which writes into a level that only the kernels do without: with another
-        field in its place."""
+        """A step of a passive tracer, whose lateral mixing need not write a level that Veros's tracers lack: with
+        another field in its place."""
         return dataclasses.replace(step, fields={
             key: "tracer_taup1" if key.name == "salt_taup1" else name for key, name in step.fields.items()})
 
