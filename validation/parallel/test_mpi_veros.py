@@ -107,19 +107,20 @@ def test_restarts_of_four_processes(ranks):  # noqa: F811
         assert_equal(found[case], variables, 1e-10)
 
 
-@pytest.fixture(scope="module", params=STEPS)
+@pytest.fixture(scope="module", params=[*STEPS, "islands"])
 def files_alone(request, ranks):  # noqa: F811
     if not python_that("import h5py; assert h5py.get_config().mpi"):
         pytest.skip("Veros's h5py is built without MPI")
-    return request.param, values(ranks, "1x1", "files", steps=request.param)["files"]
+    case, steps = ("files of islands", 12) if request.param == "islands" else ("files", request.param)
+    return case, steps, values(ranks, "1x1", case, steps=steps)[case]
 
 
 @pytest.mark.parametrize("cut", ["2x1", "1x2", *(["2x2", "4x1", "1x4"] if LONG else [])])
 def test_files_of_several_processes(ranks, files_alone, cut):  # noqa: F811
     """Each variable of all diagnostics and of the restart; energies are small differences of large sums."""
-    steps, alone = files_alone
+    case, steps, alone = files_alone
     assert {"restart.h5 core/temp", "run.overturning.nc bolus_iso"} < set(alone)
-    assert_equal(values(ranks, cut, "files", steps=steps)["files"], alone, 1e-9)
+    assert_equal(values(ranks, cut, case, steps=steps)[case], alone, 1e-9)
 
 
 def test_what_is_refused(ranks):  # noqa: F811

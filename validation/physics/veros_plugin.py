@@ -346,10 +346,10 @@ def layout(data):
     return [data.shape, data.dtype, data.chunks, data.compression_opts, attributes, [axis.keys() for axis in data.dims]]
 
 
-def values_of_files():
-    """The contents of all files, of the whole ocean, in the first process; its sides may be cut into four."""
+def values_of_files(switches, by=lambda kind: kind):
+    """The contents of all files, of the whole ocean, in the first process."""
     def begin():
-        return start(writing(WithPlugin, True), {"nx": 12, "ny": 16, "restart_output_filename": "restart.h5"}, slower)
+        return start(writing(by(WithPlugin), True), {**switches, "restart_output_filename": "restart.h5"}, slower)
     return as_lists(written(begin, []))
 
 
@@ -698,7 +698,8 @@ CASES = {
                                         lambda state: (slower(state), read_all(state))),
     "acc as it ships": lambda: as_it_ships(ACCSetup),
     "acc_basic as it ships": lambda: as_it_ships(ACCBasicSetup),
-    "values of files": values_of_files,
+    "values of files": lambda: values_of_files({"nx": 12, "ny": 16}),  # its sides may be cut into four
+    "values of files of islands": lambda: values_of_files({**ISLANDS, "nx": 40, "ny": 32}, islands),
     "files as usual": lambda: files({}, with_all=False),
     "changes": with_changes,
     "unread": unread,
