@@ -31,8 +31,8 @@ if(HAVE_SHORT_VECTORS)
   list(APPEND host_flags "SHELL:${CMAKE_REQUIRED_FLAGS}")
 endif()
 unset(CMAKE_REQUIRED_FLAGS)
-# What then is left are single points. Clang would put their bits and masks into vectors, one element at a time: in tke
-# and eke three points so took longer than the row's other 136.
+# Single points are left then. Clang would put their bits and masks into vectors, one element at a time: in a loop of
+# eke, three points so took longer than the row's other 136.
 check_c_compiler_flag(-fno-slp-vectorize HAVE_NO_SLP)
 if(HAVE_NO_SLP)
   list(APPEND host_flags -fno-slp-vectorize)
