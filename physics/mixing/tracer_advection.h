@@ -12,8 +12,9 @@
 
 #include <stdbool.h>
 
-/* Values that the cells of a row share. They are read before the loop over x, which stores: it
- * would have to read them again for each cell. */
+/* Values that the cells of a row share; the first row has none, since it lacks a southern face.
+ * They are read before the loop over x, which stores: it would have to read them again for each
+ * cell. */
 struct advection_row {
     real per_cosine, per_dy, per_dz;
     real south, north; /* the lengths of the faces */
