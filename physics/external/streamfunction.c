@@ -96,8 +96,9 @@ static void VARIANT(start_stream)(const struct kernel_call *call, const struct s
         }
 }
 
-/* The residual of x in the equations of coast corners. */
-static void VARIANT(find_unbalanced)(const struct stream_problem *p)
+/* The residual of x in the equations of coast corners, on the host; NULL if memory is lacking. */
+static const double *VARIANT(find_unbalanced)(const struct kernel_call *call,
+                                              const struct stream_problem *p)
 {
     const count corners = p->corners, stride = p->e.level->stride, once = 1;
     const double *const east = p->e.east, *const north = p->e.north, *const b = p->e.b,
@@ -115,6 +116,7 @@ static void VARIANT(find_unbalanced)(const struct stream_problem *p)
                     north[o] * (x[o + stride] - x[o]) + north[south] * (x[south] - x[o]);
             }
         }
+    return call->totals->on_host(call->totals->context, unbalanced, (size_t)corners);
 }
 
 /* Adds what is lacking of each mode. */
@@ -140,9 +142,7 @@ static void VARIANT(balance_coasts)(const struct kernel_call *call, const struct
 {
     if (p->modes == 0)
         return;
-    VARIANT(find_unbalanced)(p);
-    const double *const left =
-        call->totals->on_host(call->totals->context, p->unbalanced, (size_t)p->corners);
+    const double *const left = VARIANT(find_unbalanced)(call, p);
     double *const amount = p->on_coast + p->modes * p->corners;
     for (count m = 0; m < p->modes; m++)
         amount[m] = 0;
@@ -282,11 +282,8 @@ static bool VARIANT(find_mode)(const struct kernel_call *call, struct stream_pro
         return false;
     VARIANT(solve_elliptic)(call, &p->e, tolerance, true);
     VARIANT(balance_coasts)(call, p);
-    VARIANT(find_unbalanced)(p);
     double *const mode = copy_of(call, p->e.x, elements);
-    const double *const left =
-        mode ? call->totals->on_host(call->totals->context, p->unbalanced, (size_t)p->corners)
-             : NULL;
+    const double *const left = mode ? VARIANT(find_unbalanced)(call, p) : NULL;
     double energy = 0;
     for (count n = 0; n < p->corners && left; n++)
         energy -= mode[p->coast_on_host[n]] * left[n];
