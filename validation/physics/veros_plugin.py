@@ -58,7 +58,7 @@ SETUPS = {
     "north_atlantic": {**GLOBAL, "enable_cyclic_x": False, "enable_eke": False, "tke_mxl_choice": 1,
                        "enable_eke_isopycnal_diffusion": False},
 }
-COMPARED = ["temp", "salt", "tke", "eke", "u", "v", "rho", "Nsqr", "kappaM", "kappaH", "K_gm",
+COMPARED = ["temp", "salt", "tke", "eke", "E_iw", "u", "v", "rho", "Nsqr", "kappaM", "kappaH", "K_gm",
             "P_diss_iso", "P_diss_v", "dye", "ddye", "age"]
 
 
@@ -541,9 +541,11 @@ def replaced():
 def in_place():
     """A setup that changes its forcing in the arrays that Veros has."""
     def change(state):
-        for source in (state.variables.temp_source, state.variables.salt_source):
+        vs = state.variables
+        for source in (vs.temp_source, vs.salt_source):
             source *= 1.1
-    return agree({"enable_tempsalt_sources": True}, change)
+        vs.forc_iw_bottom[...] += 1e-6
+    return agree({"enable_tempsalt_sources": True, **PARTLY["IDEMIX"]}, change)
 
 
 def failed():

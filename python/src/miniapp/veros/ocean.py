@@ -187,9 +187,11 @@ class Ocean:
 
     def is_known(self, variable, array) -> bool:
         """Whether the array was taken before. Where a setup may write into it, its values are compared, too; but
-        neither the grid's, nor those of what has time levels, which Veros replaces."""
+        neither the grid's, nor those of what has time levels, which Veros replaces. The forcing of internal waves
+        depends on time, too, whatever Veros says."""
+        is_fixed = not (self.vs.__metadata__[variable].time_dependent or variable.startswith("forc_"))
         return self.known.get(variable) is array and (
-            array.ndim > 3 or not self.vs.__metadata__[variable].time_dependent
+            array.ndim > 3 or is_fixed
             or not getattr(getattr(array, "flags", None), "writeable", False)
             or np.array_equal(self.state.read(variable), in_order(array)))
 
