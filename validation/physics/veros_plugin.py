@@ -190,8 +190,18 @@ def with_changes():
     return agree(SETUPS["acc"], change)
 
 
-def every_variable(switches):
-    return beside(lambda kind, seed: all_read(start(kind, switches, read_all, seed)))
+def every_variable(switches, change=lambda state: None):
+    def changed_and_read(state):
+        change(state)
+        read_all(state)
+    return beside(lambda kind, seed: all_read(start(kind, switches, changed_and_read, seed)))
+
+
+def more_mixed(state):
+    """What the next step begins with is not what this one was made with."""
+    state.variables.temp = state.variables.temp * 1.001
+    with state.settings.unlock():
+        state.settings.K_h = 1.1 * state.settings.K_h
 
 
 def read_all(state, last=STEPS):
@@ -717,7 +727,7 @@ CASES = {
     "values of a restart of Veros": lambda: values_after_restart(Setup, WithPlugin),
     "values of a restart of the plug-in for itself": lambda: values_after_restart(WithPlugin, WithPlugin),
     "every variable": lambda: every_variable({}),
-    "every variable of a basin": lambda: every_variable(OTHERS["basin"]),
+    "every variable of a basin": lambda: every_variable({**OTHERS["basin"], **PARTLY["lateral diffusion"]}, more_mixed),
     "a dye": dyed,
     "passive tracers": lambda: passive({}),
     "passive tracers of a basin": lambda: passive(OTHERS["basin"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import types
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -133,10 +134,12 @@ class Aside(VerosVariables):
         return getattr(vars(self)["_of"], name)
 
 
-def made_aside(kernel, state, **others):
-    """Runs a kernel of Veros on other values of some variables."""
+def made_aside(kernel, state, settings=(), **others):
+    """Runs a kernel of Veros with other values of some settings and variables."""
     aside = copy.copy(state)
-    aside._variables = Aside(state.variables, **others)  # pylint: disable=protected-access
+    # pylint: disable=protected-access
+    aside._settings = types.SimpleNamespace(**{**dict(state.settings.items()), **dict(settings)})
+    aside._variables = Aside(state.variables, **others)
     return kernel.__wrapped__(aside)
 
 
@@ -179,8 +182,10 @@ def laterally_mixed(ocean):
     """The tendencies of the scheme that Veros makes last, by its kernel."""
     is_biharmonic = ocean.settings["enable_biharmonic_mixing"]
     kernel = diffusion.tempsalt_biharmonic if is_biharmonic else diffusion.tempsalt_diffusion
+    before = {name: npx.asarray(ocean.as_veros(name)) for name in ("temp", "salt")}  # a setup may have changed its own
     slots = dict(zip(("taum1", "tau", "taup1"), ocean.slots))  # Veros's have changed if the step is over
-    made = made_aside(kernel, ocean.veros, **{name: npx.zeros(ocean.shape_of(name)) for name in LATERAL}, **slots)
+    made = made_aside(kernel, ocean.veros, ocean.settings, **before, **slots,
+                      **{name: npx.zeros(ocean.shape_of(name)) for name in LATERAL})
     return [getattr(made, name) for name in LATERAL]
 
 
