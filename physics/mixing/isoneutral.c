@@ -27,41 +27,23 @@
  * point, and the rest into eight exponentials and 14 divisions a point (18 on a GPU).
  */
 #define DESCRIPTION "mixing/isoneutral.kernel"
-#include "neutral.h"
-#include "span.h"
+#include "lateral_faces.h"
 #include "tile.h"
-
-/* The masks that a loop over points reads are packed by a loop of its own, but only where bytes
- * cost lanes. Those of the faces to east and north: */
-enum { FACE_IN_X, FACE_IN_Y };
 
 /* East or north. */
 struct direction {
     count next;                /* the offset to the next cell */
-    const uint8_t *mask;       /* of the faces to it */
-    int face;                  /* the bit of that mask where it is packed */
-    real *K;                   /* K_11 or K_22 */
     real *Ai_lateral, *Ai_top; /* Ai_ez and Ai_bx, or Ai_nz and Ai_by */
 };
 
 INLINED struct direction eastward(const struct arguments *a)
 {
-    return (struct direction){.next = 1,
-                              .mask = a->maskU,
-                              .face = FACE_IN_X,
-                              .K = a->K_11,
-                              .Ai_lateral = a->Ai_ez,
-                              .Ai_top = a->Ai_bx};
+    return (struct direction){1, a->Ai_ez, a->Ai_bx};
 }
 
 INLINED struct direction northward(const struct arguments *a)
 {
-    return (struct direction){.next = a->nx,
-                              .mask = a->maskV,
-                              .face = FACE_IN_Y,
-                              .K = a->K_22,
-                              .Ai_lateral = a->Ai_nz,
-                              .Ai_top = a->Ai_by};
+    return (struct direction){a->nx, a->Ai_nz, a->Ai_by};
 }
 
 /* Where the slopes of the corners (ip, kr) begin. */
@@ -70,12 +52,7 @@ INLINED ptrdiff_t corners(const struct arguments *a, int ip, int kr)
     return (2 * ip + kr) * ((ptrdiff_t)a->nz * a->ny * a->nx);
 }
 
-INLINED int32_t bits_of_sides(const struct arguments *a, count i)
-{
-    return a->maskU[i] << FACE_IN_X | a->maskV[i] << FACE_IN_Y;
-}
-
-/* Those of the two cells at a top face. The bits of their other faces are 0, so that only the
+/* The masks of the two cells at a top face. The bits of their other faces are 0, so that only the
  * slopes at this face are right. */
 INLINED int32_t bits_of_top(const struct arguments *a, count i, count above)
 {
@@ -92,68 +69,17 @@ INLINED real lateral_corner(const struct arguments *a, real s, real diffloc, rea
     return larger(a->K_iso_steep, diffloc * t);
 }
 
-/* The face between cell i, which is `here`, and the next cell, which is `there`. */
-INLINED void lateral_face(const struct arguments *a, const struct neutral_level *l,
-                          const struct direction *d, count i, int32_t bits, real per_dx,
-                          struct neutral_cell here, struct neutral_cell there)
+INLINED void at_face(const struct arguments *a, const struct neutral_level *l, bool to_north,
+                     count i, real open, struct slopes s)
 {
-    const count next = i + d->next;
-    const real mask = mask_of(d->mask, i, masks_in(bits), d->face);
-    const real drodx_here = mask * per_dx * drho(a, here.r, i, next);
-    const real drodx_there = mask * per_dx * drho(a, there.r, i, next);
-    const real diffloc = (real)0.25 * (a->K_iso[i] + a->K_iso[i - l->below] + a->K_iso[next] +
-                                       a->K_iso[next - l->below]);
-    real *const Ai = d->Ai_lateral + i;
-    const real below =
-        lateral_corner(a, drodx_here * here.per_drodz_below, diffloc, Ai + corners(a, 0, 0)) +
-        lateral_corner(a, drodx_there * there.per_drodz_below, diffloc, Ai + corners(a, 1, 0));
-    const real above =
-        lateral_corner(a, drodx_here * here.per_drodz_above, diffloc, Ai + corners(a, 0, 1)) +
-        lateral_corner(a, drodx_there * there.per_drodz_above, diffloc, Ai + corners(a, 1, 1));
-    d->K[i] = mask * l->per_4_dzt * (l->dzw_below * below + l->dzw_above * above);
-}
-
-/* Up to three rows of faces share a cell. So the host keeps those of a chunk of a row, and the one
- * to the east; a point of a GPU computes the cells that it needs. */
-#define KEEPS_CELLS HOST_OR_OFFLOAD(true, false)
-enum { KEPT = ROW_CHUNK + 1 };
-
-/* Cell i, which is kept at place p. */
-INLINED struct neutral_cell neutral_cell_at(const struct arguments *a,
-                                            const struct neutral_level *l, const real *kept,
-                                            count p, count i, bool teos)
-{
-    if (KEEPS_CELLS)
-        return get_neutral_cell(kept + p, KEPT);
-    return neutral_cell(a, l, STORED, i, teos);
-}
-
-/* Computes the eastern and northern faces of row y, which begins at cell `row` and has the cells
- * `here`. */
-INLINED void lateral_faces(const struct arguments *a, const struct neutral_level *l,
-                           const struct direction *east, const struct direction *north, count row,
-                           count y, struct span in, const real *here, const real *there, bool teos)
-{
-    const real cost = a->cost[y];
-    const real per_dyu = 1 / a->dyu[y];
-    int32_t masks[ROW_CHUNK];
-    if (BYTES_COST_LANES) {
-        ALONG_X
-        for (count x = in.begin; x < in.end; x++)
-            masks[x - in.begin] = bits_of_sides(a, row + x);
-    }
-    ALONG_X
-    for (count x = in.begin; x < in.end; x++) {
-        const count i = row + x;
-        const count p = x - in.begin;
-        const int32_t bits = BYTES_COST_LANES ? masks[p] : 0;
-        const real per_dxu = 1 / (a->dxu[x] * cost);
-        const struct neutral_cell c = neutral_cell_at(a, l, here, p, i, teos);
-        lateral_face(a, l, east, i, bits, per_dxu, c,
-                     neutral_cell_at(a, l, here, p + 1, i + 1, teos));
-        lateral_face(a, l, north, i, bits, per_dyu, c,
-                     neutral_cell_at(a, l, there, p, i + a->nx, teos));
-    }
+    const real diffloc = mean_of_four(a->K_iso, i, i + (to_north ? a->nx : 1), l->below);
+    real *const K = to_north ? a->K_22 : a->K_11;
+    real *const Ai = (to_north ? a->Ai_nz : a->Ai_ez) + i;
+    const real below = lateral_corner(a, s.here_below, diffloc, Ai + corners(a, 0, 0)) +
+                       lateral_corner(a, s.next_below, diffloc, Ai + corners(a, 1, 0));
+    const real above = lateral_corner(a, s.here_above, diffloc, Ai + corners(a, 0, 1)) +
+                       lateral_corner(a, s.next_above, diffloc, Ai + corners(a, 1, 1));
+    K[i] = open * l->per_4_dzt * (l->dzw_below * below + l->dzw_above * above);
 }
 
 /*
@@ -208,43 +134,17 @@ INLINED void top_faces(const struct arguments *a, const struct neutral_level *lo
     }
 }
 
-/* The lateral faces of a part of row y at level z, and zeros where there are none. Each row
- * keeps the cells of the row to the north for that row; the first that has faces, and one that
- * `is_first` of its tile, compute their own as well. */
+/* The lateral faces of a part of row y at level z, and zeros where there are none. */
 INLINED void lateral_row(const struct arguments *a, count z, count y, struct span part,
                          real kept[2][CELL_ROWS * KEPT], bool is_first)
 {
     const struct direction east = eastward(a), north = northward(a);
-    const bool teos = a->eq_of_state_type == 5;
-    const struct neutral_level l = neutral_level(a, z);
     const count row = (z * a->ny + y) * a->nx;
-    const bool eastern = y >= 2 && y < a->ny - 2;
-    const bool northern = y >= 1 && y < a->ny - 2;
-
-    /* Both directions are computed wherever one of them is needed; what is not needed is then set
-     * to zero. */
-    const struct span in = within(part, northern, 1, a->nx - 2);
-    if (in.begin < in.end) {
-        const struct span and_east = {in.begin, in.end + 1};
-        for (count ahead = is_first || y == 1 ? 0 : 1; KEEPS_CELLS && ahead < 2; ahead++) {
-            const count ahead_row = row + ahead * a->nx;
-            real *const cells = kept[(y + ahead) % 2];
-            if (teos)
-                keep_cells(a, &l, ahead_row, and_east, cells, KEPT, true);
-            else
-                keep_cells(a, &l, ahead_row, and_east, cells, KEPT, false);
-        }
-        const real *const here = kept[y % 2], *const there = kept[(y + 1) % 2];
-        if (teos)
-            lateral_faces(a, &l, &east, &north, row, y, in, here, there, true);
-        else
-            lateral_faces(a, &l, &east, &north, row, y, in, here, there, false);
-    }
-
-    const struct span in_east = within(part, eastern, 1, a->nx - 2);
-    const struct span in_north = within(part, northern, 2, a->nx - 2);
-    zero_outside(east.K + row, part, in_east);
-    zero_outside(north.K + row, part, in_north);
+    const struct span in_east = with_eastern_face(a, part, y);
+    const struct span in_north = with_northern_face(a, part, y);
+    faces_of_row(a, z, y, part, kept, is_first);
+    zero_outside(a->K_11 + row, part, in_east);
+    zero_outside(a->K_22 + row, part, in_north);
     const ptrdiff_t points = corners(a, 0, 1);
     for (ptrdiff_t i = row; i < 4 * points; i += points) {
         zero_outside(east.Ai_lateral + i, part, in_east);

@@ -55,12 +55,6 @@ INLINED struct tapered tapered(const struct arguments *a, real s, real K_iso)
     return (struct tapered){{t * s, t * s * s}, larger(a->K_iso_steep, K_iso * t)};
 }
 
-/* The mean of the four cells about a lateral face and the level below. */
-INLINED real mean_of_four(const real *K, count i, count j, count below)
-{
-    return (real)0.25 * (K[i] + K[i - below] + K[j] + K[j - below]);
-}
-
 /* The face between cell i and the one at distance `next`; `per_dx` is 0 where it is closed. The
  * tensor of skew diffusion has no diagonal, but in pyOM2 and in Veros before 1.7 K_11 and K_22 act
  * in both fluxes, and so twice; they do here, too, if pyom_compatibility_mode is set. */
@@ -71,14 +65,13 @@ INLINED struct neutral_face neutral_face(const struct arguments *a, const struct
     const real *const T = a->temp, *const S = a->salt;
     const count j = i + next;
     const struct pair d = difference(T, S, i, j);
-    const real drodx_here = per_dx * (here.r.drdT * d.T + here.r.drdS * d.S);
-    const real drodx_there = per_dx * (there.r.drdT * d.T + there.r.drdS * d.S);
+    const struct slopes s = slopes_of_face(a, i, j, per_dx, here, there);
     const real K_iso = mean_of_four(a->K_iso, i, j, l->below);
     const real K_gm = a->enable_skew_diffusion * mean_of_four(a->K_gm, i, j, l->below);
-    const struct tapered here_below = tapered(a, drodx_here * here.per_drodz_below, K_iso);
-    const struct tapered next_below = tapered(a, drodx_there * there.per_drodz_below, K_iso);
-    const struct tapered here_above = tapered(a, drodx_here * here.per_drodz_above, K_iso);
-    const struct tapered next_above = tapered(a, drodx_there * there.per_drodz_above, K_iso);
+    const struct tapered here_below = tapered(a, s.here_below, K_iso);
+    const struct tapered next_below = tapered(a, s.next_below, K_iso);
+    const struct tapered here_above = tapered(a, s.here_above, K_iso);
+    const struct tapered next_above = tapered(a, s.next_above, K_iso);
     const real K = per_dx * l->per_4_dzt *
                    (l->dzw_below * (here_below.K + next_below.K) +
                     l->dzw_above * (here_above.K + next_above.K));

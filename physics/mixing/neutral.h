@@ -177,6 +177,32 @@ INLINED void keep_cells(const struct arguments *arguments, const struct neutral_
     }
 }
 
+/* The mean of the four cells about a lateral face and the level below. */
+INLINED real mean_of_four(const real *K, count i, count j, count below)
+{
+    return (real)0.25 * (K[i] + K[i - below] + K[j] + K[j - below]);
+}
+
+/* The slopes of a lateral face's corners: in the cell here and in the next one, with the faces
+ * below and above these. */
+struct slopes {
+    real here_below, next_below, here_above, next_above;
+};
+
+/* Those of the face between cells i and j; `per_dx` is 0 where it is closed. */
+INLINED struct slopes slopes_of_face(const struct arguments *a, count i, count j, real per_dx,
+                                     struct neutral_cell here, struct neutral_cell next)
+{
+    const real drodx_here = per_dx * drho(a, here.r, i, j);
+    const real drodx_next = per_dx * drho(a, next.r, i, j);
+    return (struct slopes){
+        .here_below = drodx_here * here.per_drodz_below,
+        .next_below = drodx_next * next.per_drodz_below,
+        .here_above = drodx_here * here.per_drodz_above,
+        .next_above = drodx_next * next.per_drodz_above,
+    };
+}
+
 /* From 1 for gentle slopes to 0 for steep ones. */
 INLINED real taper(const struct arguments *a, real s)
 {

@@ -143,24 +143,14 @@ def made_aside(kernel, state, settings=(), **others):
     return kernel.__wrapped__(aside)
 
 
-def tensor(ocean):
-    kernels = ocean.beside("isoneutral")
-    kernels.run()
-    fields = [ocean.with_ghosts(ocean.state.get(name), kernels.ghosts[name]) for name in TENSOR]
-    return [values.transpose(4, 3, 2, 0, 1) if values.ndim == 5 else values.T for values in fields]
-
-
-def eddy_streamfunction(ocean):
-    """The variables of Veros's isoneutral_diag_streamfunction, from the slopes and K_gm."""
-    kernels, state = ocean.beside("isoneutral"), ocean.state
-    kernels.run()
-    K_gm = state.read("K_gm")
-    both = K_gm + np.concatenate((K_gm[:1], K_gm[:-1]))
-    found = []
-    for slopes, axis, factor in (("Ai_nz", 1, -1 / 16), ("Ai_ez", 2, 1 / 16)):
-        pair = both + np.roll(both, -1, axis)
-        found.append(ocean.with_ghosts(factor * pair * state.read(slopes).sum((0, 1)), kernels.ghosts[slopes]).T)
-    return found
+def by_kernel(kernel, names):
+    """Variables that a kernel makes that is no part of a step."""
+    def make(ocean):
+        kernels = ocean.beside(kernel)
+        kernels.run()
+        fields = [ocean.with_ghosts(ocean.state.get(name), kernels.ghosts[name]) for name in names]
+        return [values.transpose(4, 3, 2, 0, 1) if values.ndim == 5 else values.T for values in fields]
+    return make
 
 
 def mixed(ocean):
@@ -224,17 +214,18 @@ def sea_surface(ocean):
 
 TERMS = ("du_cor", "dv_cor", "du_adv", "dv_adv", "du_mix", "dv_mix", "p_hydro")
 TENSOR = ("K_11", "K_22", "K_33", "Ai_ez", "Ai_nz", "Ai_bx", "Ai_by")
+EDDIES = ("B1_gm", "B2_gm")
 MIXED = ("dtemp_iso", "dsalt_iso", "dtemp_vmix", "dsalt_vmix")
 LATERAL = ("dtemp_hmix", "dsalt_hmix")
 ON_DEMAND = {
-    TENSOR: tensor,
+    TENSOR: by_kernel("isoneutral", TENSOR),
+    EDDIES: by_kernel("eddy_streamfunction", EDDIES),
     MIXED: mixed,
     LATERAL: laterally_mixed,
     ("dHd",): enthalpy_advected,
     TERMS: terms,
     ("forc_rho_surface",): surface_density_flux,
     ("ssh",): sea_surface,
-    ("B1_gm", "B2_gm"): eddy_streamfunction,
 }
 
 
@@ -264,7 +255,7 @@ PARTS = (
     Part("sources", "isoneutral", ("tempsalt_sources",), updating(diffusion.tempsalt_sources),
          if_enabled("tempsalt_sources")),
     Part("isoneutral mixing", "isoneutral", ("isoneutral_mixing",), isoneutral_by_veros,
-         if_enabled("neutral_diffusion"), (TENSOR, ("B1_gm", "B2_gm"))),
+         if_enabled("neutral_diffusion"), (TENSOR, EDDIES)),
     Part("the vertical mixing of tracers", "vmix", ("vertical_mixing",), updating(thermodynamics.vertmix_tempsalt),
          on_demand=(MIXED,)),
     Part("density", "eq_of_state", ("density", "vertical_dissipation"), density_by_veros,
