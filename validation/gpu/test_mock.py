@@ -17,7 +17,7 @@ import pytest
 
 from conftest import (DEVICE, DONE, GRID, GRID_REFERENCE, HERE, MISMATCH, QUICK, USAGE, assert_one_line,
                       read)
-from processes import executable, load_script
+from processes import executable
 from test_gpu_check import check_all_steps
 from test_paper import LIMITS, paper
 
@@ -27,6 +27,15 @@ ROUGH_REFERENCE = GRID_REFERENCE.with_name("rough")
 ODD = ("--shape", "37x23x11")  # nothing in it is a multiple of a warp
 ENTRY = re.compile(r"(\.entry __omp_offloading_[0-9a-f]+_[0-9a-f]+_(\w+)_l\d+\(.*?\n\{\n)(.*?)(?=\n\})",
                    re.DOTALL)
+
+# Stands in for ptxas: it keeps the PTX.
+KEEP_PTX = """#!/bin/sh
+for word; do
+  [ "$previous" = --output-file ] && : >"$word"
+  case $word in *.s) cp "$word" "$MOCK_PTX" ;; esac
+  previous=$word
+done
+"""
 
 
 class Mock:
@@ -90,7 +99,7 @@ def compile_to_ptx(one, path):
     words = [word for word in shlex.split(one["command"]) if not word.startswith("--offload-arch=")]
     words[words.index("-o") + 1] = path.with_suffix(".o")
     subprocess.run([*words, "--offload-arch=sm_90", f"--ptxas-path={path.parent / 'ptxas'}"],
-                   check=True, cwd=one["directory"], env={**os.environ, "PAPER_PTX": str(path)})
+                   check=True, cwd=one["directory"], env={**os.environ, "MOCK_PTX": str(path)})
     return path
 
 
@@ -109,7 +118,7 @@ def images_of(miniapp, folder, is_linked):
     commands."""
     commands = json.loads((miniapp.path.parent.parent / "compile_commands.json").read_text())
     ours = [one for one in commands if re.search("-D(PHYSICS|MINIAPP)_OFFLOAD", one["command"])]
-    executable(folder / "ptxas", load_script("dev/paper").KEEP_PTX)
+    executable(folder / "ptxas", KEEP_PTX)
     with ThreadPool(os.cpu_count()) as pool:
         files = pool.starmap(compile_to_ptx, [(one, folder / f"{number}.ptx")
                                               for number, one in enumerate(ours)])

@@ -54,7 +54,6 @@ def test_limits_of_amd(clang):
 
 def test_ptx_for_both_gpus(clang, script, tmp_path):
     """It differs in the name of the target alone, as NEAREST has it."""
-    script.make_toolkit(tmp_path)
     old, new = (script.compile_to_ptx("tke", "float64", arch, tmp_path).read_text()
                 for arch in ("sm_80", "sm_90"))
     assert old.replace("sm_80", "sm_90") == new
