@@ -352,6 +352,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "kernels_that_read(name): of a dataset, a setting, `mask`")
     config.addinivalue_line("markers", "every_compiler: other compilers' builds repeat it")
     config.addinivalue_line("markers", "every_device: builds with offload repeat it, where it takes a device")
+    config.addinivalue_line("markers", "every_gpu: builds for GPUs repeat it, where it takes a device")
     config.addinivalue_line("markers", "every_mpi: builds with another MPI, or with MPI and offload, repeat it")
     config.addinivalue_line("markers", "unsanitized(reason): not for a build with sanitizers, for a reason")
 
@@ -376,7 +377,8 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.skip(reason=mark.args[0]))
     if not config.getoption("--needs-device"):
         return
-    of_devices = [item for item in items if {"device", "devices", "gpu"} & set(item.fixturenames)]
+    of_devices = [item for item in items if {"device", "devices", "gpu"} & set(item.fixturenames)
+                  and (program.offload != "emulated" or item.get_closest_marker("every_device"))]
     config.hook.pytest_deselected(items=[item for item in items if item not in of_devices])
     items[:] = of_devices
     if program.devices == ["cpu"]:

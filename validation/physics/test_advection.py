@@ -9,8 +9,6 @@ import fields
 from conftest import read, write
 from test_isoneutral import OCEANS, lowest_wet, volume, without_ghosts
 
-pytestmark = pytest.mark.every_compiler
-
 ROUNDING = 1e-15  # of the sum of moduli, each of which is off by a few 1e-16
 EULER = {"AB_eps": -0.5}  # turns the Adams-Bashforth step into a plain one
 SCHEMES = ("second order", "superbee")

@@ -8,7 +8,7 @@ import fields
 from conftest import read, write
 from test_kernels import OCEANS, compare, reference_of
 
-pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
+pytestmark = pytest.mark.every_gpu
 
 ACCELERATION = 9.81 / 1024  # g / rho_0
 
@@ -131,6 +131,7 @@ def seawater(deepest, seed=17):
 
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 @pytest.mark.parametrize("deepest", [8000, 12000])
+@pytest.mark.every_compiler
 def test_any_seawater(miniapp, device, deepest, precision, tmp_path):
     """Far beyond any ocean; nothing is clamped, and at the surface dHdT is exactly 0."""
     values, settings, out = seawater(deepest), {"eq_of_state_type": 5, "clamp_enthalpy": 0}, tmp_path / "out.h5"

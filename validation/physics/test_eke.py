@@ -8,8 +8,6 @@ from conftest import read, write
 from test_kernels import OCEANS
 from test_reference_tke import CASES, EULER, INSIDE, closed, volumes
 
-pytestmark = pytest.mark.every_compiler
-
 EPS = np.finfo(np.float64).eps
 SOURCES = {"K_diss_gm": 1, "K_diss_h": 1, "P_diss_skew": -1, "P_diss_hmix": -1, "P_diss_iso": -1}
 

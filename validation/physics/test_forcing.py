@@ -10,7 +10,7 @@ import pytest
 import miniapp as package
 from conftest import HERE, INPUT, read
 
-pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
+pytestmark = pytest.mark.every_device
 
 OCEANS = HERE.parent / "inputs"
 STEP, STEPS, START = 43200.0, 7, 100000.0

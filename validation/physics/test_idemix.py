@@ -8,8 +8,6 @@ from conftest import read, write
 from test_kernels import OCEANS
 from test_reference_tke import CASES, EULER, INSIDE, closed, volumes
 
-pytestmark = pytest.mark.every_compiler
-
 MOST = 3e-12  # of what is gained and dissipated
 MOVES = {"spreading": ("v0",), "propagation": ("c0",), "eastward": ("u_wgrid",), "northward": ("v_wgrid",),
          "upward": ("w_wgrid",), "all": ("c0", "v0", "u_wgrid", "v_wgrid", "w_wgrid")}

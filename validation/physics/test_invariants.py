@@ -16,7 +16,7 @@ import miniapp as package
 from conftest import LONG, write
 from frozen import INSIDE, SETUPS, Frozen
 
-pytestmark = [pytest.mark.usefixtures("library"), pytest.mark.every_compiler, pytest.mark.every_device]
+pytestmark = [pytest.mark.usefixtures("library"), pytest.mark.every_gpu]
 
 STEPS = 1000
 LOOKED_AT = STEPS if LONG else 100

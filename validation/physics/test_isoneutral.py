@@ -14,7 +14,7 @@ import pytest
 import fields
 from conftest import DONE, QUICK, read, write
 
-pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
+pytestmark = pytest.mark.every_gpu
 
 VEROS = Path(__file__).parent / "veros" / "isoneutral.h5"
 OCEANS = {

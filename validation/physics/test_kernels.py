@@ -16,7 +16,7 @@ import miniapp as package
 from conftest import GRID, change, read, read_of, write
 from reference import files
 
-pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
+pytestmark = [pytest.mark.every_compiler, pytest.mark.every_gpu]
 
 # nx, ny, nz with ghosts, width of a cell in m: advection of TKE shows on fine grids only
 OCEANS = {
@@ -33,6 +33,7 @@ OCEANS = {
     "long rows": dict(nx=1037, ny=7, nz=3, seed=11, dx=1e3),  # of more than two chunks (ROW_CHUNK)
     "longer than a chunk": dict(nx=514, ny=6, nz=2, seed=12, dx=1e4),  # by ghosts alone
 }
+ON_DEVICES = ("odd", "one level", "long rows")  # also where these are emulated
 OTHER_EQUATIONS = (1, 2, 4, 5)  # all of the above have 3
 
 
@@ -85,7 +86,8 @@ def make(name, **changes):
     return fields.make(**OCEANS[name] | changes)
 
 
-@pytest.mark.parametrize("ocean_name", OCEANS)
+@pytest.mark.parametrize("ocean_name", [
+    pytest.param(name, marks=[pytest.mark.every_device] * (name in ON_DEVICES)) for name in OCEANS])
 def test_ocean(together, kernel, device, ocean_name):
     ocean = together.ocean(ocean_name, lambda: make(ocean_name))
     check(together, kernel, ocean, "-d", device)
@@ -145,7 +147,7 @@ def part_of_the_stored_grid(path):
 @pytest.mark.kernels_that_read("eq_of_state_type")
 def test_equation_of_state_on_the_stored_grid(miniapp, together, kernel, equation):
     """Of which test_results.py takes all, with the equation 3 that it has itself."""
-    if miniapp.is_sanitized or miniapp.offload != "no":
+    if miniapp.is_sanitized or not miniapp.is_first:
         pytest.skip("other builds take smaller grids")
     reference = reference_of(kernel)
     path = together.once("part of the stored grid", part_of_the_stored_grid)
@@ -175,11 +177,13 @@ def test_settings_of_their_own(together, kernel, device):
     check(together, kernel, ocean, "-d", device)
 
 
+@pytest.mark.every_device
 def test_float32(together, kernel, device):
     ocean = together.ocean("odd", lambda: make("odd"))
     check(together, kernel, ocean, "-d", device, precision="float32")
 
 
+@pytest.mark.every_device
 @pytest.mark.usefixtures("library")
 def test_the_external_mode_is_float64_in_float32(together, device):
     """The means over depth, of a flow in float32, and the streamfunction, whose steps would else be rounded away."""

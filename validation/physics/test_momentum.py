@@ -11,7 +11,7 @@ import pytest
 import fields
 from conftest import write
 
-pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
+pytestmark = pytest.mark.every_gpu
 
 GRAVITY, RHO_0 = 9.81, 1024
 FORCES = ("coriolis_t", "tantr", "rho", "surface_taux", "surface_tauy", "u_source", "v_source")

@@ -11,7 +11,7 @@ from processes import watch
 from test_verdict import edit
 from whole import CASES, INSIDE, Whole
 
-pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
+pytestmark = pytest.mark.every_gpu
 
 
 @pytest.fixture(scope="module", params=CASES)
@@ -24,7 +24,9 @@ def some(request, tmp_path_factory):
     return Whole(request.param, tmp_path_factory.mktemp("some"))
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize("steps", [1, 100])
+@pytest.mark.every_compiler
 def test_veros_makes_the_same(miniapp, whole, device, steps, tmp_path):
     """As near as Veros is to itself when last digits change in each step. With TEOS-10, Veros's own derivatives of
     dynamic enthalpy make most of that: with those of 80 bits in their place, a step of `islands` is off by 3e-13."""
@@ -57,6 +59,7 @@ def test_a_start_from_rest(miniapp, rest, tmp_path):
         np.testing.assert_array_equal(read(cut, name), read(through, name))
 
 
+@pytest.mark.every_device
 def test_terms_are_made_where_they_are_asked_for(miniapp, rest, tmp_path, device):
     """Which changes nothing else; together they are the tendency below the wind."""
     terms = ("du_cor", "du_adv", "du_mix", "p_hydro", "du_taum1")
@@ -222,6 +225,7 @@ def test_another_size(miniapp, words, tmp_path):
     assert ("dt_tracer (10 by the size)" in " ".join(table.replace("#", " ").split())) != is_set
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize("value", [0.25, np.nan])
 def test_largest_velocity_in_the_progress_line(miniapp, value, device, tmp_path):
     """On a terminal; it is infinite where a velocity is not finite."""
@@ -264,6 +268,7 @@ def test_the_work_of_forces(miniapp, device, kind, precision, share):
     assert 0 < budget["bound"] <= 10 * share * abs(budget["gain"]) and abs(budget["residual"]) <= share * abs(budget["gain"])
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize("steps, settings", [
     (2, {"enable_noslip_lateral": 1}), (2, {"enable_streamfunction": 0}), (2, {"enable_conserve_energy": 0}),
     (2, {"enable_biharmonic_friction": 1, "A_hbi": 1e15}), (1, {}),
@@ -273,6 +278,7 @@ def test_work_of_which_part_is_lost(miniapp, device, steps, settings):
     assert budget_from_rest(miniapp, "kinetic", steps, device, **settings)["verdict"] == "cannot tell"
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize("mode", ["streamfunction", "pressure"])
 def test_volume(miniapp, device, mode):
     """A surface that rises somewhere sinks elsewhere; under a lid, no cell gains."""

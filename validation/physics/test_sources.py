@@ -7,8 +7,6 @@ import fields
 from conftest import read, write
 from test_kernels import OCEANS
 
-pytestmark = pytest.mark.every_compiler
-
 INSIDE = (..., slice(2, -2), slice(2, -2))
 GRAVITY_BY_RHO_0 = 9.81 / 1024
 DT = 43200.0

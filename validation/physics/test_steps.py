@@ -9,7 +9,7 @@ import pytest
 from conftest import GRID, INPUT, MISMATCH, USAGE, assert_same_on_threads, put_output, read, replace
 from frozen import INSIDE, SETUPS, Frozen
 
-pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
+pytestmark = pytest.mark.every_gpu
 
 ACC = GRID.with_name("acc.h5")
 
@@ -26,6 +26,7 @@ def after(frozen, together, steps, device, precision="float64"):
                          lambda path: frozen.step(together.miniapp, path, steps, *words))
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize("steps", [1, 100])
 def test_veros_makes_the_same(together, frozen, device, steps):
     """As near as Veros is to itself when last digits change."""
@@ -71,6 +72,7 @@ def test_heat_and_salt_are_kept(miniapp, together, frozen, device):
         assert drift(frozen.before, frozen.settings, name, steps, output) <= 1e-16 * steps
 
 
+@pytest.mark.every_device
 def test_float32_is_stable(miniapp, together, frozen, device):
     """Over 1,000 steps; how far it is from float64 is said."""
     steps = miniapp.steps(1000)
@@ -83,6 +85,7 @@ def test_float32_is_stable(miniapp, together, frozen, device):
         assert error <= 0.1, name
 
 
+@pytest.mark.every_device
 def test_host_and_gpu_agree(together, frozen, gpu):
     """Over 100 steps."""
     outputs = [after(frozen, together, 100, device) for device in ("cpu", gpu)]
@@ -103,6 +106,7 @@ def test_an_output_is_what_the_next_step_needs(miniapp, frozen, tmp_path):
         np.testing.assert_array_equal(read(rest, name), read(whole, name))
 
 
+@pytest.mark.every_device
 def test_budgets(miniapp, frozen, device, tmp_path):
     """What is reported as the change is what the fields say; all budgets are kept."""
     steps, f = 3, frozen.before
@@ -201,6 +205,7 @@ def rising(file):
     file["w"][...] = 1e-4 * file["maskW"][...]
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize("change", [turned, exchanged, rising])
 def test_a_flow_that_diverges(miniapp, tmp_path, device, change):
     """It would dilute and concentrate the water, with all budgets kept."""
@@ -257,6 +262,7 @@ def lacking(path, *names, renamed=None):
     return path
 
 
+@pytest.mark.every_device
 def test_w_is_made_by_continuity(miniapp, tmp_path, device):
     """And so a salinity that is 35 everywhere stays so, nearly."""
     lacks, end = lacking(tmp_path / "in.h5", "w"), tmp_path / "end.h5"
@@ -299,6 +305,7 @@ def test_a_flow_through_the_surface(miniapp, tmp_path):
                   "dt_tracer=130000", GRID, quick=False)
 
 
+@pytest.mark.every_device
 def test_the_divergence_is_that_of_the_fields(miniapp, device):
     """Beside NumPy; the flow of acc has none."""
     flow = miniapp.json("--steps", 1, "-k", "ocean_step_forced", "-d", device, ACC, quick=False)["results"][0]["steps"]["flow"]
@@ -389,6 +396,7 @@ def test_numbers_of_steps(miniapp, small, value):
 @pytest.mark.parametrize("sequence, most, kept", [
     ("ocean_step", 100, ("temp", "salt")), ("ocean_step_eke", 100, ("temp", "salt")),
     ("ocean_step_forced", 1, ("temp", "salt")), ("ocean_step_forced", 100, ("salt",))])
+@pytest.mark.every_device
 def test_stored_acc(miniapp, device, tmp_path, sequence, most, kept):
     """It stays finite and about as warm as it was, and keeps heat and salt: the file holds the fluxes of
     the first step, and restoring changes that of heat."""

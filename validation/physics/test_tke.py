@@ -7,8 +7,6 @@ from conftest import read, write
 from test_reference_tke import (CASES, EULER, INSIDE, closed, even_ocean, make, pulse, still,
                                 volumes)
 
-pytestmark = pytest.mark.every_compiler
-
 EPS = np.finfo(np.float64).eps
 
 

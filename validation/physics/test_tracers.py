@@ -12,7 +12,7 @@ from conftest import DONE, GRID, INPUT, MISMATCH, USAGE, assert_same_on_threads,
 from frozen import INSIDE, Frozen
 from test_steps import ACC
 
-pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
+pytestmark = pytest.mark.every_gpu
 
 AS_TEMP = {"dye": "temp", "ddye_taum1": "dtemp_taum1", "forc_dye_surface": "forc_temp_surface"}
 
@@ -60,6 +60,7 @@ def follows_temperature(path, output, inside):
     return error <= 1e-12
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize("switches", [
     (), ("--set", "enable_superbee_advection=1", "--set", "pyom_compatibility_mode=1")])
 def test_one_like_temperature_follows_it(miniapp, ocean, device, tmp_path, switches):
@@ -68,6 +69,7 @@ def test_one_like_temperature_follows_it(miniapp, ocean, device, tmp_path, switc
     assert follows_temperature(ocean, output, INSIDE)
 
 
+@pytest.mark.every_device
 def test_lateral_mixing(miniapp, ocean, device, tmp_path):
     """It mixes a tracer as it mixes temperature."""
     words = [f"--set={word}" for word in ("enable_hor_diffusion=1", "K_h=1000", "enable_biharmonic_mixing=1", "K_hbi=1e12")]
@@ -91,6 +93,7 @@ def test_a_constant_one_stays_so(miniapp, ocean, device, tmp_path):
     assert np.abs(read(output, "one")[INSIDE][water] - 1).max() <= 1e-10
 
 
+@pytest.mark.every_device
 def test_they_are_kept(miniapp, ocean, device, tmp_path):
     """The content changes by what comes in through the surface, as the report says."""
     steps, output = 100, tmp_path / "out.h5"
@@ -129,6 +132,7 @@ def test_any_number_of_threads(miniapp, ocean, tmp_path):
                            "--tracer", "waves")
 
 
+@pytest.mark.every_device
 def test_float32(miniapp, ocean, device, tmp_path):
     wide, narrow = (read(step(miniapp, ocean, tmp_path / f"{precision}.h5", "-d", device, "--precision",
                               precision, "--tracer", "waves"), "waves")[INSIDE]
@@ -137,6 +141,7 @@ def test_float32(miniapp, ocean, device, tmp_path):
     assert np.abs(wide - narrow).max() <= 0.1
 
 
+@pytest.mark.every_device
 def test_host_and_gpu_agree(miniapp, ocean, gpu, tmp_path):
     ours, theirs = (read(step(miniapp, ocean, tmp_path / f"{device}.h5", "-d", device, "--tracer", "waves"),
                          "waves") for device in ("cpu", gpu))

@@ -7,8 +7,6 @@ import fields
 from conftest import GRID, read, write
 from test_kernels import OCEANS
 
-pytestmark = pytest.mark.every_compiler
-
 INSIDE = (..., slice(2, -2), slice(2, -2))
 
 

@@ -9,7 +9,7 @@ import pytest
 from conftest import read, write
 from reference import streamfunction, surface_pressure
 
-pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
+pytestmark = pytest.mark.every_gpu
 
 STORED = Path(__file__).parent / "veros" / "external.h5"
 KERNELS = {"stream": streamfunction, "pressure": surface_pressure}

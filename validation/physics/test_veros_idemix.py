@@ -8,7 +8,7 @@ import pytest
 from reference import idemix, idemix_parameters, tke_diffusivities
 from test_veros_momentum import check_kernel
 
-pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
+pytestmark = pytest.mark.every_gpu
 
 STORED = Path(__file__).parent / "veros" / "idemix.h5"
 with h5py.File(STORED) as stored:

@@ -10,7 +10,7 @@ from conftest import read, write
 from reference import (barotropic_correction, biharmonic_friction, explicit_vertical_friction, flow_laplacian,
                        isoneutral_friction, momentum)
 
-pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
+pytestmark = pytest.mark.every_gpu
 
 STORED = Path(__file__).parent / "veros" / "momentum.h5"
 INSIDE = (..., slice(2, -2), slice(2, -2))

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import read, write
 
-pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
+pytestmark = pytest.mark.every_gpu
 
 STEP = Path(__file__).parent / "veros" / "step.h5"
 INSIDE = (..., slice(2, -2), slice(2, -2))

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import write
 
-pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
+pytestmark = pytest.mark.every_gpu
 
 GRAV, HALO = 9.81, 2
 MOST = 1e-9  # of the amplitude
