@@ -19,9 +19,7 @@ from test_mock import mock  # noqa: F401, a fixture
 from test_steps import ACC, with_tendencies
 from test_variants import built
 
-pytestmark = pytest.mark.every_mpi
-
-CUTS = ["2x1", "1x2", "2x2", "3x2", "4x4"]
+every_mpi = pytest.mark.every_mpi  # of what a device, another MPI or its launcher may do otherwise
 TOGETHER_S = 600  # only turns a hang of processes that wait for each other into a failure
 
 
@@ -147,14 +145,11 @@ WORK = {
                 *ODD, GRID),
     "steps of cells": ("-k", "ocean_step_eke", "--steps", 20, "--shape", "10x10x6", GRID),
 }
-# Cuts other than CUTS. Cells are cut along one axis, so that blocks are as narrow as they can be. Sixteen
-# processes take seconds to start: they share all kernels and the longest steps, and the other steps only
-# with MINIAPP_TEST_LONG=1. A block between two others along an axis is there with three, too.
-OTHER_CUTS = {
-    **dict.fromkeys(("cells", "steps of cells"), {"2x1": "4x1", "1x2": "1x4", "4x4": "6x2"}),
-    **({} if LONG else dict.fromkeys(("eke", "one step", "forced", "ocean", "tracers"),
-                                     {"2x1": "3x1", "1x2": "1x3", "3x2": None, "4x4": None})),
-}
+# Cuts of each: 3x3 has a block between others along both axes, and 4x1 of cells has blocks as narrow as they can
+# be. Sequences differ in the fields that they exchange, which two blocks along each axis show.
+CUTS = {"kernels": ["2x1", "1x2", "2x2", "3x3"], "steps": ["2x1", "1x2", "2x2", "3x3"], "external": ["2x2", "3x3"],
+        **dict.fromkeys(("cells", "steps of cells"), ["4x1", "1x4", "6x2"])}
+MORE = ["3x1", "1x3", "3x2", "4x4"] if LONG else []
 # Work that holds all others': what a sequence exchanges depends neither on the device nor on the MPI.
 BY_MPICH = ("kernels", "cells", "external", "ocean", "tracers")
 
@@ -195,24 +190,20 @@ def alone(ranks, work):
             for device in ranks.miniapp.devices_to_test}
 
 
-@pytest.mark.parametrize("cut", CUTS)
-def test_bits_do_not_depend_on_the_cut(ranks, kind, work, alone, device, cut):
-    if ranks.is_mpich and count(cut) > 4:
-        pytest.skip("Open MPI has made more blocks of them")
-    cut = OTHER_CUTS.get(kind, {}).get(cut, cut)
-    if not cut:
-        pytest.skip("three blocks along each axis have shown what more would")
-    assert ranks.checksums(cut, "-d", device, *work) == alone[device]
+@every_mpi
+def test_bits_do_not_depend_on_the_cut(ranks, kind, work, alone, device):
+    for cut in ["2x2"] if ranks.is_mpich else CUTS.get(kind, ["2x2"]) + MORE:
+        assert ranks.checksums(cut, "-d", device, *work) == alone[device], cut
 
 
-@pytest.mark.parametrize("cut", ["1x2", "2x2"])
-def test_bits_do_not_depend_on_when_ghosts_come(ranks, kind, work, alone, device, cut):
+@every_mpi
+def test_bits_do_not_depend_on_when_ghosts_come(ranks, kind, work, alone, device):
     """Between kernels, in as many rounds as a block one cell wide takes."""
-    if "cells" in kind:
-        cut = {"1x2": "1x4", "2x2": "4x1"}[cut]
-    assert ranks.checksums(cut, "--overlap", "-d", device, *work) == alone[device]
+    for cut in ["1x4", "4x1"] if "cells" in kind else ["2x2"]:
+        assert ranks.checksums(cut, "--overlap", "-d", device, *work) == alone[device], cut
 
 
+@every_mpi
 def test_variants_make_the_same(ranks, stored, device):
     """Also that which waits once, at the end of a sequence, though ghosts are sent before."""
     names = built(ranks.miniapp, device)[1:]
@@ -260,6 +251,7 @@ def test_an_ocean_between_walls(ranks, tmp_path):
     assert ranks.checksums("2x2", *words) == ranks.checksums("1x1", *words)
 
 
+@every_mpi
 def test_messages_from_the_memory_of_a_device(ranks, device, monkeypatch):
     """As where MPI takes a GPU's pointers; the emulated device's memory is the host's."""
     if device == "cpu":
@@ -284,6 +276,7 @@ void *llvm_omp_target_alloc_host(size_t bytes, int device)
 """
 
 
+@every_mpi
 def test_messages_without_pinned_memory(ranks, device, tmp_path):
     if device == "cpu":
         pytest.skip("the host's memory is the device's")
@@ -293,6 +286,7 @@ def test_messages_without_pinned_memory(ranks, device, tmp_path):
     assert done.returncode == DONE and not TROUBLE.search(done.stderr), done
 
 
+@every_mpi
 @pytest.mark.parametrize("more", [("--transfer", "each-call", GRID), ("--shape", "14x13x6", ACC)],
                          ids=["copied at each call", "resampled with ghosts"])
 def test_ghosts_across_the_seam(ranks, device, more):
@@ -301,6 +295,7 @@ def test_ghosts_across_the_seam(ranks, device, more):
     assert ranks.checksums("2x1", *words) == ranks.checksums("1x1", *words)
 
 
+@every_mpi
 def test_ptx_on_the_mock_of_a_driver(ranks, mock, monkeypatch):  # noqa: F811
     """Of a build for NVIDIA's GPUs, `cmake --preset nvptx -DMINIAPP_MPI=ON`."""
     monkeypatch.setattr(ranks, "changes", mock.environment())
@@ -345,12 +340,12 @@ mpi.MPI_Finalize()
 """
 
 
-@pytest.mark.parametrize("cut", ["2x1", "1x2", "3x2"])
-def test_a_client_shares_an_ocean(ranks, cut):
+@every_mpi
+def test_a_client_shares_an_ocean(ranks):
     """It starts MPI itself. After an exchange, ghosts along x, too, are those of the whole."""
     ranks.changes = {"PYTHONPATH": str(PACKAGE),
                      "MINIAPP_LIBRARY": str(ranks.miniapp.path.parent.parent / "lib/libminiapp.so")}
-    done = ranks.run(count(cut), "-c", CLIENT, *cut.split("x"), program=[sys.executable])
+    done = ranks.run(4, "-c", CLIENT, 2, 2, program=[sys.executable])
     ranks.changes = {}
     assert done.returncode == DONE and not done.stderr, done.stderr
 
@@ -372,6 +367,7 @@ def same_datasets(a, b):
             assert ours[name].id.get_create_plist().equal(theirs[name].id.get_create_plist()), name
 
 
+@every_mpi
 @pytest.mark.parametrize("path", [GRID, ACC], ids=["without ghosts", "with ghosts"])
 def test_the_output_is_that_of_one_process(ranks, tmp_path, device, path):
     words = ("-d", device, "-k", "eos,isoneutral,tke", *QUICK, path)
@@ -400,7 +396,8 @@ def test_a_reference_is_compared(ranks, device):
     assert one == four
 
 
-@pytest.mark.parametrize("sequence, precision", [("ocean_step_eke", "float64"), ("ocean", "float32")])
+@pytest.mark.parametrize("sequence, precision", [
+    ("ocean_step_eke", "float64"), pytest.param("ocean", "float32", marks=every_mpi)])
 def test_steps_go_on_from_a_snapshot_of_other_blocks(ranks, tmp_path, device, sequence, precision):
     words = ("-d", device, ACC, "-k", sequence, "--precision", precision, "--every", 4)
     whole, end = tmp_path / "whole.nc", tmp_path / "end.nc"
@@ -411,6 +408,7 @@ def test_steps_go_on_from_a_snapshot_of_other_blocks(ranks, tmp_path, device, se
     same_datasets(whole, end)
 
 
+@every_mpi
 def test_forcing_and_means_do_not_depend_on_the_cut(ranks, tmp_path, device):
     """Records of a cyclic ocean without ghosts, whose blocks lack ghosts along x once these are read."""
     path = tmp_path / "in.h5"
@@ -550,6 +548,7 @@ def test_options_that_differ(ranks, tmp_path, options):
 
 # ---- processes on the cores of a node ----
 
+@every_mpi
 def test_processes_that_crowd_on_one_core(ranks):
     """The OpenMP runtime of each binds its thread to the first core, where the launcher binds none."""
     siblings = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
@@ -570,6 +569,7 @@ def test_processes_that_crowd_on_one_core(ranks):
 
 # ---- reports ----
 
+@every_mpi
 def test_one_process_prints(ranks):
     table = ranks.passes("2x2", "-k", "eos", *QUICK, GRID)
     assert table.count("times of calls") == 1
@@ -624,6 +624,7 @@ def test_a_sweep_with_ceilings_is_resumed(ranks, tmp_path):
 
 # ---- failures ----
 
+@every_mpi
 def test_one_line_of_what_all_find(ranks, tmp_path):
     ranks.fails(USAGE, "--steps takes a whole number", 2, "--steps", "x", GRID)
     ranks.fails(INPUT, "No such file", 2, tmp_path / "none.h5")
@@ -686,6 +687,7 @@ exec "$@"
     return script
 
 
+@every_mpi
 def test_a_file_that_one_process_cannot_open(ranks, tmp_path):
     script = one_rank(tmp_path, f'exec "$1" "{tmp_path}/none.h5"')
     ranks.fails(INPUT, "none.h5: No such file", 2, GRID, program=[script, ranks.miniapp.path])
@@ -731,6 +733,7 @@ exec "$@"
     return script
 
 
+@every_mpi
 @pytest.mark.parametrize("condition", ['"$rank" -ge 0', '"$rank" = 0'], ids=["all", "the first"])
 def test_data_that_cannot_be_written(ranks, tmp_path, condition):
     """The first process writes, and the others learn that it could not."""
@@ -759,6 +762,7 @@ int MPI_Finalize(void)
 """
 
 
+@every_mpi
 @pytest.mark.parametrize("code, said, words", [(USAGE, "unknown option", ["--frobnicate"]),
                                                (INPUT, "absent.h5: No such file", ["absent.h5"])])
 def test_a_process_that_is_ended_late(ranks, tmp_path, code, said, words):
@@ -803,6 +807,7 @@ subprocess.Popen(["sh", "-c", 'until [ -s "$0" ]; do :; done; read -r other <"$0
 """
 
 
+@every_mpi
 def test_a_full_disk_whose_output_ends_late(ranks, tmp_path):
     """MPICH's launcher counts the end of a process that it has killed itself, if the output of another one goes
     on until then: it looks for ends whenever there is output."""
@@ -855,6 +860,7 @@ def endless(ranks, tmp_path, monkeypatch):
                             run)
 
 
+@every_mpi
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_signal_to_one_process_ends_all_in_order(endless, rank):
     run, found = endless
@@ -866,6 +872,7 @@ def test_a_signal_to_one_process_ends_all_in_order(endless, rank):
     assert len(lines) == 1 and "--restart continues from" in lines[0], run.said()
 
 
+@every_mpi
 def test_a_process_that_is_killed_ends_all(endless, tmp_path):
     run, found = endless
     os.kill(found[1], signal.SIGKILL)
