@@ -347,14 +347,15 @@ def test_nothing_stays_behind_after_a_signal(made_up, number, code):
     assert not list(made_up.temporary.iterdir())
 
 
-def test_c_has_no_known_mistakes(miniapp):
-    """By the checks of .clang-tidy, in all that this build compiles."""
+def test_c_has_no_known_mistakes(miniapp, tmp_path):
+    """By the checks of .clang-tidy, in all that this build compiles, once each: kernels as one of their variants."""
     if not shutil.which("clang-tidy-19"):
         pytest.skip("clang-tidy-19 is missing")
-    build = miniapp.path.parent.parent
-    files = {entry["file"] for entry in json.loads((build / "compile_commands.json").read_text())}
-    ours = sorted(name for name in files if name.startswith((f"{ROOT}/miniapp/", f"{ROOT}/physics/")))
-    done = subprocess.run(["clang-tidy-19", "-p", build, "--quiet", *ours], cwd=ROOT, capture_output=True,
+    commands = json.loads((miniapp.path.parent.parent / "compile_commands.json").read_text())
+    ours = {entry["file"]: entry for entry in commands
+            if entry["file"].startswith((f"{ROOT}/miniapp/", f"{ROOT}/physics/"))}
+    (tmp_path / "compile_commands.json").write_text(json.dumps([*ours.values()]))
+    done = subprocess.run(["clang-tidy-19", "-p", tmp_path, "--quiet", *ours], cwd=ROOT, capture_output=True,
                           text=True, check=False)
     assert len(ours) > 90 and done.returncode == 0, done.stdout
 
