@@ -49,7 +49,8 @@ NOT_RUN = {
     r"(miniapp|\$M) .*--variant ": "needs a build with variants; test_variants.py has one",
     r" -d gpu": "needs a device for offload; test_bench.py has one",
     r"^run/validate": "takes seconds; test_results.py runs it",
-    r"^run/plot validation/results": "draws for seconds; test_plot.py draws figures of every kind",
+    r"^run/plot (validation/results|.*(tke_taup1|--section|build/results))":
+        "draws for seconds; test_plot.py draws figures of every kind",
     r"^run/gpu-check": "needs a GPU; test_gpu_check.py runs it without",
     r"^run/cuda12": "needs the network",
     r"^run/dev/(paper|flops|fuzz)": "builds; tests of their own run them",
