@@ -209,8 +209,8 @@ def newer(miniapp, tmp_path_factory):
             f'add_executable({client} "{CLIENTS}/main.c")\ntarget_link_libraries({client} PRIVATE miniapp::{library})\n'
             for client, library in SUBDIRECTORY.items()))
     command("cmake", "-S", folder, "-B", build, "-G", "Ninja", "-DCMAKE_C_COMPILER=gcc-12",
-            "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DMINIAPP_HOST_FLAGS=-O0", "-DMINIAPP_TESTS=OFF",
-            f"-DMINIAPP_KERNELS={ROOT / 'docs/site'}")
+            "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2", "-DMINIAPP_HOST_FLAGS=-O0",
+            "-DMINIAPP_TESTS=OFF", f"-DMINIAPP_KERNELS={ROOT / 'docs/site'}")
     command("cmake", "--build", build, "--target", *SUBDIRECTORY, "miniapp",
             env={**os.environ, "CCACHE_DISABLE": "1"})  # nobody compiles that again
     return build / "miniapp"
