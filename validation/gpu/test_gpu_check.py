@@ -71,23 +71,17 @@ def gpu_check(miniapp, *words, script=SCRIPT, env=None):
 
 
 def test_emulated_device(miniapp, tmp_path):
+    """From end to end, on few and small rows."""
     if miniapp.offload != "emulated":
         pytest.skip("needs a build with emulated offload")
-    check_all_steps(miniapp, tmp_path, others=["other"])
-
-
-def check_all_steps(miniapp, tmp_path, env=None, others=()):
-    """From end to end, on few and small rows; what it has found."""
-    for name in ("program", *others):
-        executable(tmp_path / name, QUICK_PROGRAM.format(miniapp=miniapp.path))
+    executable(tmp_path / "program", QUICK_PROGRAM.format(miniapp=miniapp.path))
     for name in ("inputs", "validation"):  # but no run/compare, which takes long
         (tmp_path / name).symlink_to(SCRIPT.parent.parent / name)
     executable(tmp_path / "run" / "gpu-check", SCRIPT.read_text())
     for name in ("pairs.py", "peers", "safely.py"):
         (tmp_path / "run" / name).symlink_to(SCRIPT.parent / name)
-    words = [word for name in others for word in ("--other", tmp_path / name)]
-    done = gpu_check(miniapp, "--miniapp", tmp_path / "program", *words, "--size", "5000", "-o",
-                     tmp_path / "out", script=tmp_path / "run" / "gpu-check", env=env)
+    done = gpu_check(miniapp, "--miniapp", tmp_path / "program", "--size", "5000", "-o", tmp_path / "out",
+                     script=tmp_path / "run" / "gpu-check")
     assert done.returncode == DONE, done
     assert "validation PASSED; two runs give the same bits" in done.stdout
     result = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
@@ -110,14 +104,13 @@ def check_all_steps(miniapp, tmp_path, env=None, others=()):
         verdicts = steps[f"validation of variant {name}, rough, float64"]["data"]["validation"]
         assert {verdict["variant"] for verdict in verdicts} == {name}
     for choice in ("as it is", "blocks used again", "the host waits", "as it is, again",
-                   *(f"variant {name}" for name in variants), *(str(tmp_path / name) for name in others)):
+                   *(f"variant {name}" for name in variants)):
         step = steps[f"choice: {choice}"]
         assert step["outcome"] == "done" and len(step["data"]["results"]) == 10
     assert "\ntimes of choices, as ratios\n" in done.stdout
     drawn = {(row["kernel"], row["precision"]) for row in results.read(tmp_path / "out.json")}
     assert {("eos", "float64"), ("eos", "float32")} <= drawn  # by run/plot
     assert all(step["outcome"] for step in result["steps"])
-    return result
 
 
 def test_gpu_that_is_not_there(miniapp, tmp_path):
@@ -128,17 +121,20 @@ def test_gpu_that_is_not_there(miniapp, tmp_path):
     assert "run/gpu-check: the GPU cannot be used: miniapp: device 'gpu'" in done.stderr
 
 
-def test_other_build_that_is_wrong(tmp_path, program, monkeypatch, capsys):
-    """Its times are of no interest. Ratios are to the program as it is."""
+def test_other_builds(tmp_path, program, monkeypatch, capsys):
+    """Times of one that is wrong are of no interest. Ratios are to the program as it is."""
     script = load_script("gpu-check")
-    other = tmp_path / "other"
+    other, right = tmp_path / "other", tmp_path / "right"
     executable(other, "#!/bin/sh\nexit 1\n")
-    executable(program, f"""#!{sys.executable}
+    for path, factor in (program, 1), (right, 3):
+        executable(path, f"""#!{sys.executable}
 import json, os
-seconds = 2 if os.environ.get("MINIAPP_SPIN") == "0" else 1
-print(json.dumps({{"results": [{{"kernel": "eos", "points": 7, "median_s": seconds}}]}}))
+seconds = {factor} * (2 if os.environ.get("MINIAPP_SPIN") == "0" else 1)
+print(json.dumps({{"validation": [{{"passed": True}}],
+                  "results": [{{"kernel": "eos", "points": 7, "median_s": seconds}}]}}))
 """)
-    monkeypatch.setattr("sys.argv", ["run/gpu-check", "--miniapp", str(program), "--other", str(other)])
+    monkeypatch.setattr("sys.argv", ["run/gpu-check", "--miniapp", str(program), "--other", str(other),
+                                     "--other", str(right)])
     check = script.Check(script.arguments())
     script.choose(check)
     codes = {step["exit_code"] for step in check.steps if str(other) in step["name"]}
@@ -147,8 +143,9 @@ print(json.dumps({{"results": [{{"kernel": "eos", "points": 7, "median_s": secon
     script.print_choices(check)
     title, heads, row = capsys.readouterr().out.strip().splitlines()
     assert title == "times of choices, as ratios"
-    assert re.split("  +", heads) == ["kernel", "points", "blocks used again", "the host waits", "as it is, again"]
-    assert row.split() == ["eos", "7", "1.000", "2.000", "1.000"]
+    assert re.split("  +", heads) == ["kernel", "points", "blocks used again", "the host waits", str(right),
+                                       "as it is, again"]
+    assert row.split() == ["eos", "7", "1.000", "2.000", "3.000", "1.000"]
 
 
 def test_program_that_is_not_there(miniapp, tmp_path):
