@@ -17,7 +17,8 @@
  * and Chebyshev polynomials smooth, a sweep for each of their roots. Unknowns and equations are
  * multiplied by the root of the diagonal, which makes the diagonal 1. The cycle is a list of
  * sweeps, made once; a sweep treats points independently and has no sums over the grid, so bits do
- * not depend on threads.
+ * not depend on threads. Two more sweeps make an iteration of it: a step along the direction that
+ * the cycle found, and what the step makes of the residual, in float as well.
  */
 #ifndef PHYSICS_ELLIPTIC_H
 #define PHYSICS_ELLIPTIC_H
@@ -32,7 +33,7 @@ enum {
     MOST_LEVELS = 32,
     DEGREE = 3,           /* of a smoother, before and after the coarser levels */
     COARSEST_DEGREE = 24, /* of what solves the coarsest level */
-    MOST_SWEEPS = MOST_LEVELS * (2 * DEGREE + 2) + COARSEST_DEGREE,
+    MOST_SWEEPS = MOST_LEVELS * (2 * DEGREE + 2) + COARSEST_DEGREE + 2,
     ALONE = 8192, /* a level of at most so many cells is one thread's, or one block's */
     LANES = 16,   /* floats of a cache line */
 };
@@ -40,25 +41,35 @@ enum {
 /* The interval of eigenvalues that a smoother damps ends at 2, by Gershgorin's theorem. */
 static const double MOST_EIGENVALUE = 2, SMOOTHED = 8, COARSEST_SMOOTHED = 60;
 
-/* A level's couplings to the east and north, and the share of the aggregate's unknown in a cell's;
- * the right-hand side, the approximation and an array to work in. */
+/* A level's couplings to the east and north, with the unit diagonal and as they were; the excess
+ * and the inverse root of the diagonal; the share of the aggregate's unknown in a cell's; the
+ * right-hand side, the approximation and an array to work in; and the direction of a step. */
 struct level {
     count nx, ny, stride;
     count cells_x, cells_y; /* of this level in one of the next */
-    float *east, *north, *share;
-    float *b, *x, *y;
+    float *east, *north, *share, *full_east, *full_north, *excess, *root;
+    float *b, *x, *y, *p;
 };
 
 /* A sweep goes through rows and columns of its level or, to and from the next one, of aggregates. A
  * degree of a polynomial goes on from an approximation, `scale` times `from`: from b where the
  * approximation was 0 before the first degree. */
 struct sweep {
-    enum { ADD_DEGREE, RESTRICT, PROLONG } kind;
+    enum { ADD_DEGREE, RESTRICT, PROLONG, TAKE_STEP, FOLLOW_STEP } kind;
     struct level level;
     count rows, columns, coarse_stride;
-    float scale, more;
+    struct factors {
+        float scale, more;
+        double gain;
+    } by;
     const float *from;
     float *to;
+    double *solution;
+};
+
+/* Rows from `low` to before `high`, and columns. */
+struct patch {
+    count low, high, begin, end;
 };
 
 /* Repeats a row's ends on the other side, if they lie in [begin, end); a row of any type. */
@@ -78,91 +89,142 @@ struct sweep {
     (east[o] * value[o + 1] + east[o - 1] * value[o - 1] + north[o] * value[o + stride] +          \
      north[o - stride] * value[o - stride])
 
+/* The residual without b, as a sum of differences, so that rounding of the diagonal plays no part.
+ */
+#define LEFT_OF(x)                                                                                 \
+    (east[o] * (x[o + 1] - x[o]) + east[o - 1] * (x[o - 1] - x[o]) +                               \
+     north[o] * (x[o + stride] - x[o]) + north[o - stride] * (x[o - stride] - x[o]) -              \
+     excess[o] * x[o])
+
 #define USABLE __attribute__((unused)) const
 #define LEVEL_LOCALS                                                                               \
+    const count begin = patch.begin, end = patch.end;                                              \
     USABLE count nx = s->level.nx, ny = s->level.ny, stride = s->level.stride;                     \
     USABLE count cells_x = s->level.cells_x, cells_y = s->level.cells_y;                           \
     USABLE float *const east = s->level.east, *const north = s->level.north,                       \
                         *const b = s->level.b, *const share = s->level.share,                      \
                         *const from = s->from;                                                     \
-    float *const to = s->to;
+    float *USABLE to = s->to;
 
 /* A degree of a polynomial with a root at 1 / more: x gains more (b - A x). */
-INLINED void add_degree(const struct sweep *s, count j, count begin, count end)
+INLINED void add_degree(const struct sweep *s, struct factors by, struct patch patch)
 {
     LEVEL_LOCALS
-    const float scale = s->scale, more = s->more;
-    ALONG_X
-    for (count o = j * stride + begin; o < j * stride + LOOP_END(end); o++) {
-        const float left = b[o] + scale * (NEIGHBOURS(from) - from[o]);
-        to[o] = scale * from[o] + more * left;
+    for (count j = patch.low; j < patch.high; j++) {
+        ALONG_X
+        for (count o = j * stride + begin; o < j * stride + LOOP_END(end); o++) {
+            const float left = b[o] + by.scale * (NEIGHBOURS(from) - from[o]);
+            to[o] = by.scale * from[o] + by.more * left;
+        }
+        CLOSE_RING(to + j * stride, nx, begin, end);
     }
-    CLOSE_RING(to + j * stride, nx, begin, end);
 }
 
 /* The right-hand side of the coarser level: sums of what this one leaves. */
-INLINED void restrict_to(const struct sweep *s, count row, count begin, count end)
+INLINED void restrict_to(const struct sweep *s, struct patch patch)
 {
     LEVEL_LOCALS
-    const count north_most = row * cells_y < ny ? row * cells_y : ny, top = (row - 1) * cells_y + 1;
     const count start = (begin - 1) * cells_x + 1;
     const count stop = (end - 1) * cells_x < nx ? (end - 1) * cells_x + 1 : nx + 1;
-    float *const left = s->level.y + top * stride;
-    for (count j = top; j <= north_most; j++) {
-        const float before = j > top;
-        ALONG_X
-        for (count i = start; i < LOOP_END(stop); i++) {
-            const count o = j * stride + i;
-            left[i] = before * left[i] + share[o] * (b[o] + NEIGHBOURS(from) - from[o]);
+    float *const left = s->level.y;
+    for (count row = patch.low; row < patch.high; row++) {
+        const count first = (row - 1) * cells_y + 1, last = row * cells_y < ny ? row * cells_y : ny;
+        for (count j = first; j <= last; j++) {
+            ALONG_X
+            for (count o = j * stride + start; o < j * stride + LOOP_END(stop); o++)
+                left[o] = share[o] * (b[o] + NEIGHBOURS(from) - from[o]);
+            if (stop == nx + 1)
+                left[j * stride + stop] = 0; /* if nx is odd, the last aggregate has no second */
         }
+        const float *const low = left + first * stride, *const high = left + last * stride;
+        const float both = last > first;
+        float *const result = to + row * s->coarse_stride;
+        if (cells_x == 2) {
+            ALONG_X
+            for (count i = begin; i < end; i++)
+                result[i] = low[2 * i - 1] + low[2 * i] + both * (high[2 * i - 1] + high[2 * i]);
+        } else {
+            ALONG_X
+            for (count i = begin; i < LOOP_END(end); i++)
+                result[i] = low[i] + both * high[i];
+        }
+        CLOSE_RING(result, s->columns, begin, end);
     }
-    if (stop == nx + 1)
-        left[nx + 1] = 0; /* where nx is odd, the last aggregate has no second cell */
-    float *const result = to + row * s->coarse_stride;
-    if (cells_x == 2) {
-        ALONG_X
-        for (count i = begin; i < end; i++)
-            result[i] = left[2 * i - 1] + left[2 * i];
-    } else {
-        ALONG_X
-        for (count i = begin; i < LOOP_END(end); i++)
-            result[i] = left[i];
-    }
-    CLOSE_RING(result, s->columns, begin, end);
 }
 
 /* Adds the coarser level's approximation. */
-INLINED void prolong_from(const struct sweep *s, count j, count begin, count end)
+INLINED void prolong_from(const struct sweep *s, struct patch patch)
 {
     LEVEL_LOCALS
-    const float *const coarse = from + ((j - 1) / cells_y + 1) * s->coarse_stride;
-    const float *const part = share + j * stride;
-    float *const row = to + j * stride;
-    if (cells_x == 2) {
-        const count pairs_end = end <= nx / 2 ? end : nx / 2 + 1;
-        ALONG_X
-        for (count i = begin; i < pairs_end; i++) {
-            row[2 * i - 1] += part[2 * i - 1] * coarse[i];
-            row[2 * i] += part[2 * i] * coarse[i];
+    const count pairs_end = end <= nx / 2 ? end : nx / 2 + 1;
+    for (count j = patch.low; j < patch.high; j++) {
+        const float *const coarse = from + (cells_y == 2 ? (j + 1) / 2 : j) * s->coarse_stride;
+        const float *const shares = share + j * stride;
+        float *const row = to + j * stride;
+        if (cells_x == 2) {
+            ALONG_X
+            for (count i = begin; i < pairs_end; i++) {
+                row[2 * i - 1] += shares[2 * i - 1] * coarse[i];
+                row[2 * i] += shares[2 * i] * coarse[i];
+            }
+            if (pairs_end < end)
+                row[nx] += shares[nx] * coarse[end - 1];
+        } else {
+            ALONG_X
+            for (count i = begin; i < LOOP_END(end); i++)
+                row[i] += shares[i] * coarse[i];
         }
-        if (pairs_end < end)
-            row[nx] += part[nx] * coarse[end - 1];
-    } else {
-        ALONG_X
-        for (count i = begin; i < LOOP_END(end); i++)
-            row[i] += part[i] * coarse[i];
+        CLOSE_RING(row, nx, cells_x * (begin - 1) + 1, end > s->columns ? nx + 1 : end);
     }
-    CLOSE_RING(row, nx, cells_x * (begin - 1) + 1, end > s->columns ? nx + 1 : end);
 }
 
-INLINED void sweep_part(const struct sweep *s, count j, count begin, count end)
+/* p becomes scale p + more z, with the cycle's z, and x gains `gain` of it. */
+INLINED void take_step(const struct sweep *s, struct factors by, struct patch patch)
+{
+    LEVEL_LOCALS
+    const float *const root = s->level.root;
+    float *const p = s->level.p;
+    double *const x = s->solution;
+    for (count j = patch.low; j < patch.high; j++) {
+        ALONG_X
+        for (count o = j * stride + begin; o < j * stride + LOOP_END(end); o++) {
+            const float step = by.scale * p[o] + by.more * root[o] * from[o];
+            p[o] = step;
+            x[o] += by.gain * (double)step;
+        }
+        CLOSE_RING(p + j * stride, nx, begin, end);
+        CLOSE_RING(x + j * stride, nx, begin, end);
+    }
+}
+
+/* The residual after the step. */
+INLINED void follow_step(const struct sweep *s, struct patch patch)
+{
+    const count nx = s->level.nx, stride = s->level.stride, begin = patch.begin, end = patch.end;
+    const float *const east = s->level.full_east, *const north = s->level.full_north;
+    const float *const excess = s->level.excess, *const root = s->level.root;
+    const float *const p = s->level.p;
+    float *const left = s->level.b;
+    for (count j = patch.low; j < patch.high; j++) {
+        ALONG_X
+        for (count o = j * stride + begin; o < j * stride + LOOP_END(end); o++)
+            left[o] += root[o] * LEFT_OF(p);
+        CLOSE_RING(left + j * stride, nx, begin, end);
+    }
+}
+
+INLINED void sweep_part(const struct sweep *s, struct factors by, struct patch patch)
 {
     if (s->kind == ADD_DEGREE)
-        add_degree(s, j, begin, end);
+        add_degree(s, by, patch);
     else if (s->kind == RESTRICT)
-        restrict_to(s, j, begin, end);
+        restrict_to(s, patch);
+    else if (s->kind == PROLONG)
+        prolong_from(s, patch);
+    else if (s->kind == TAKE_STEP)
+        take_step(s, by, patch);
     else
-        prolong_from(s, j, begin, end);
+        follow_step(s, patch);
 }
 
 /* Sweeps of one level go through a band of its rows together, each a row behind the one before, so
@@ -177,19 +239,23 @@ INLINED void sweep_rows(const struct sweep *s, int sweeps, count band, count ban
     for (count top = low + together; top < high + 3 * sweeps + together; top += together)
         for (int n = 0; n < sweeps; n++) {
             const count cells_y = s[n].kind == RESTRICT ? s->level.cells_y : 1;
-            const count begin = low + above * n, end = high + below * n;
-            const count first = top - together - n, last = top - n;
-            for (count j = first > begin ? first : begin; j < (last < end ? last : end); j++)
-                if (j % cells_y == 0 || j == rows)
-                    sweep_part(s + n, (j - 1) / cells_y + 1, 1, s[n].columns + 1);
+            const count first = top - together - n, begin = low + above * n;
+            const count last = top - n, end = high + below * n;
+            const count from = (first > begin ? first : begin) - 1,
+                        to = (last < end ? last : end) - 1;
+            const count done = to == rows ? s[n].rows : to / cells_y;
+            sweep_part(s + n, s[n].by,
+                       (struct patch){from / cells_y + 1, done + 1, 1, s[n].columns + 1});
         }
 }
 
 /* A band has at least 4 rows a sweep, so that seams do not meet. */
-static void VARIANT(sweep_by_all)(const struct sweep *host, const struct sweep *s,
+static void VARIANT(sweep_by_all)(const struct sweep *host, USABLE struct sweep *s,
                                   USABLE int sweeps)
 {
     const count columns = host->columns;
+    USABLE float scale = host->by.scale, more = host->by.more;
+    USABLE double gain = host->by.gain;
     const count bands =
         HOST_OR_OFFLOAD(clamp(host->level.ny / (4 * sweeps), 1, omp_get_max_threads()), host->rows);
     const int turns = HOST_OR_OFFLOAD(bands > 1 ? 2 : 1, 1);
@@ -197,8 +263,10 @@ static void VARIANT(sweep_by_all)(const struct sweep *host, const struct sweep *
         PARALLEL_COLUMNS
         for (count band = seam; band < bands; band++)
             for (count i = 1; i <= columns; i += ROW_PART(columns))
-                HOST_OR_OFFLOAD(sweep_rows(s, sweeps, band, bands, seam),
-                                sweep_part(s, band + 1, i, i + ROW_PART(columns)));
+                HOST_OR_OFFLOAD(
+                    sweep_rows(host, sweeps, band, bands, seam),
+                    sweep_part(s, ((struct factors){scale, more, gain}),
+                               ((struct patch){band + 1, band + 2, i, i + ROW_PART(columns)})));
     }
 }
 
@@ -209,18 +277,19 @@ static void VARIANT(sweep_by_team)(const struct sweep *all, int begin, int end)
     ONE_TEAM
     for (int n = begin; n < end; n++) {
         const struct sweep *const s = all + n;
-        const count parts = s->columns / ROW_PART(s->columns);
-        for (count turn = TEAM_MEMBER; turn < s->rows * parts; turn += TEAM_SIZE) {
-            const count i = turn % parts * ROW_PART(s->columns) + 1;
-            sweep_part(s, turn / parts + 1, i, i + ROW_PART(s->columns));
+        const count parts = s->columns / ROW_PART(s->columns), rows = HOST_OR_OFFLOAD(s->rows, 1);
+        for (count turn = TEAM_MEMBER; turn < s->rows / rows * parts; turn += TEAM_SIZE) {
+            const count i = turn % parts * ROW_PART(s->columns) + 1, j = turn / parts + 1;
+            sweep_part(s, s->by, (struct patch){j, j + rows, i, i + ROW_PART(s->columns)});
         }
         TEAM_BARRIER
     }
 }
 
+/* Not so a step of a GPU, whose factors only the host knows. */
 static inline bool is_small(const struct sweep *s)
 {
-    return s->level.nx * s->level.ny <= ALONE;
+    return s->level.nx * s->level.ny <= ALONE && HOST_OR_OFFLOAD(true, s->kind < TAKE_STEP);
 }
 
 /* Whether one call makes both, and all between: sweeps of small levels and, on the host, of one. */
@@ -229,18 +298,17 @@ static inline bool is_one_go(const struct sweep *s, const struct sweep *other)
     return is_small(s) ? is_small(other) : HOST_OR_OFFLOAD(s->level.b == other->level.b, false);
 }
 
-/* The levels' approximation of A x = b, b and x being those of the first. The host has a copy of
- * the device's list. */
-static void VARIANT(multigrid_cycle)(const struct sweep *host, const struct sweep *device,
-                                     int sweeps)
+/* Sweeps from `begin` to before `end`. The host has a copy of the device's list. */
+static void VARIANT(run_sweeps)(const struct sweep *host, const struct sweep *device, int begin,
+                                int end)
 {
-    for (int n = 0, end; n < sweeps; n = end) {
-        for (end = n + 1; end < sweeps && is_one_go(host + n, host + end);)
-            end++;
+    for (int n = begin, next; n < end; n = next) {
+        for (next = n + 1; next < end && is_one_go(host + n, host + next);)
+            next++;
         if (is_small(host + n))
-            VARIANT(sweep_by_team)(device, n, end);
+            VARIANT(sweep_by_team)(HOST_OR_OFFLOAD(host, device), n, next);
         else
-            VARIANT(sweep_by_all)(host + n, device + n, end - n);
+            VARIANT(sweep_by_all)(host + n, device + n, next - n);
     }
 }
 

@@ -1,7 +1,7 @@
 /*
  * The levels of elliptic.h, made once on the host from the couplings of the finest. An aggregate's
- * couplings are sums over the faces that it shares with the next one, halved where it is two cells
- * long, because the distance doubles; its excess is the sum of its cells'.
+ * couplings are sums over the faces that it shares with the next one, about halved where it is two
+ * cells long, because the distance doubles; its excess is the sum of its cells'.
  */
 #ifndef PHYSICS_LEVELS_H
 #define PHYSICS_LEVELS_H
@@ -12,23 +12,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A problem: its levels; the finest's couplings, excess, right-hand side, solution, direction and
- * an array to work in, in double; the inverse root of its diagonal, 0 where no equation holds; the
- * cycle, a copy of it on the device; and the interval of the eigenvalues of what it makes of A. */
+/* A problem: its levels; the finest's couplings, excess, right-hand side, solution and an array to
+ * work in, in double; the sweeps of the cycle and, behind them, those of a step,
+ * and a copy on the device; and the interval of the eigenvalues of what the cycle makes of A. */
 struct elliptic {
     int levels, sweeps;
     struct level level[MOST_LEVELS];
-    double *east, *north, *excess, *b, *x, *p, *work, *root;
+    double *east, *north, *excess, *b, *x, *work;
     struct sweep sweep[MOST_SWEEPS], *on_device;
     double low, high;
-    bool has_told; /* that conjugate gradients are needed */
+    bool has_coasts; /* whose couplings are the excess */
+    bool has_told;   /* that conjugate gradients are needed */
 };
 
-/* A level's numbers on the host while levels are made, and the inverse root of the diagonal, 0
- * where no equation holds. */
+/* A level's numbers on the host while levels are made, one array after the other, and the inverse
+ * root of the diagonal, 0 where no equation holds. */
 struct couplings {
     double *east, *north, *excess, *root;
 };
+
+static inline struct couplings couplings_in(double *all, size_t elements)
+{
+    return (struct couplings){all, all + elements, all + 2 * elements, all + 3 * elements};
+}
 
 static inline count elements_of(const struct level *l)
 {
@@ -53,7 +59,9 @@ static inline void *take_arrays(const struct keeper *keeper, const struct level 
 
 static inline bool take_level_memory(const struct keeper *keeper, struct level *l)
 {
-    float **const arrays[] = {&l->east, &l->north, &l->share, &l->b, &l->x, &l->y};
+    float **const arrays[] = {&l->east,       &l->north,  &l->share, &l->full_east,
+                              &l->full_north, &l->excess, &l->root,  &l->b,
+                              &l->x,          &l->y,      &l->p};
     const size_t many = sizeof(arrays) / sizeof(*arrays);
     float *const all = take_arrays(keeper, l, many, sizeof(*all));
     for (size_t a = 0; a < many && all; a++)
@@ -79,13 +87,13 @@ static inline void find_roots(const struct level *l, const struct couplings *c)
         }
 }
 
-/* Puts a level onto the device: its couplings, ring included, and its cells' shares in aggregates.
- */
+/* Puts a level onto the device: its couplings, ring included, its cells' shares in aggregates, and
+ * what the host has of it. */
 static inline bool put_level(const struct keeper *keeper, const struct level *l,
                              const struct couplings *c, const struct couplings *sums)
 {
     const count stride = l->stride, elements = elements_of(l), nx = l->nx;
-    float *const east = calloc(3 * (size_t)elements, sizeof(*east));
+    float *const east = calloc(7 * (size_t)elements, sizeof(*east));
     float *const north = east + elements, *const share = north + elements;
     for (count j = 1; j <= l->ny && east; j++) {
         for (count i = 1; i <= nx; i++) {
@@ -98,8 +106,10 @@ static inline bool put_level(const struct keeper *keeper, const struct level *l,
         }
         CLOSE_RING(east + j * stride, nx, 1, nx + 1);
     }
+    for (count o = 0; o < 4 * elements && east; o++)
+        share[elements + o] = (float)c->east[o];
     const bool is_put = east && keeper->to_device(keeper->context, l->east, east,
-                                                  3 * (size_t)elements * sizeof(*east));
+                                                  7 * (size_t)elements * sizeof(*east));
     free(east);
     return is_put;
 }
@@ -127,19 +137,35 @@ static inline bool choose_aggregates(struct level *l, const struct couplings *c)
     return l->nx * l->ny > 16 && l->cells_x * l->cells_y > 1;
 }
 
-static inline void add_cells(const struct level *fine, const struct couplings *from,
-                             const struct level *coarse, const struct couplings *to)
+/* The half of an aggregate beside a face, as a part of the distance across the face: where it has a
+ * second cell, a half if the coupling to that is as strong. */
+static inline double half_beside(double coupling, double inside)
 {
-    const count cells_x = fine->cells_x, cells_y = fine->cells_y;
+    return inside > 0 ? coupling / (coupling + inside) : 0;
+}
+
+/* A coast comes nearer than its couplings' sum says, which matters where all of the excess is of
+ * coasts; the share is by measurement. */
+static inline void add_cells(const struct level *fine, const struct couplings *from,
+                             const struct level *coarse, const struct couplings *to,
+                             bool has_coasts)
+{
+    const count cells_x = fine->cells_x, cells_y = fine->cells_y, nx = fine->nx;
+    const double share = has_coasts && cells_x * cells_y == 4 ? 0.8 : 1;
     for (count j = 1; j <= fine->ny; j++)
-        for (count i = 1; i <= fine->nx; i++) {
-            const count o = j * fine->stride + i;
+        for (count i = 1; i <= nx; i++) {
+            const count o = j * fine->stride + i, next = i % nx + 1;
             const count sum = ((j - 1) / cells_y + 1) * coarse->stride + (i - 1) / cells_x + 1;
-            if (i % cells_x == 0 || i == fine->nx)
-                to->east[sum] += from->east[o] / (double)cells_x;
+            const double east = from->east[o], north = from->north[o];
+            const double west_half = half_beside(east, i % 2 ? 0 : from->east[o - 1]);
+            const double east_half = half_beside(east, next < nx ? from->east[o - i + next] : 0);
+            const double south_half = half_beside(north, from->north[o - fine->stride]);
+            const double north_half = half_beside(north, from->north[o + fine->stride]);
+            if (i % cells_x == 0 || i == nx)
+                to->east[sum] += cells_x == 2 ? east / (1 + west_half + east_half) : east;
             if (j % cells_y == 0)
-                to->north[sum] += from->north[o] / (double)cells_y;
-            to->excess[sum] += from->excess[o];
+                to->north[sum] += cells_y == 2 ? north / (1 + south_half + north_half) : north;
+            to->excess[sum] += share * from->excess[o];
         }
 }
 
@@ -154,10 +180,10 @@ static inline bool build_levels(const struct keeper *keeper, struct elliptic *e,
     l[1] = level_of((l->nx + l->cells_x - 1) / l->cells_x, (l->ny + l->cells_y - 1) / l->cells_y);
     const size_t elements = (size_t)elements_of(l + 1);
     double *const all = calloc(4 * elements, sizeof(*all));
-    const struct couplings sums = {all, all + elements, all + 2 * elements, all + 3 * elements};
+    const struct couplings sums = couplings_in(all, elements);
     bool is_done = all && take_level_memory(keeper, l + 1);
     if (is_done) {
-        add_cells(l, c, l + 1, &sums);
+        add_cells(l, c, l + 1, &sums, e->has_coasts);
         is_done = build_levels(keeper, e, &sums) && put_level(keeper, l, c, &sums);
     }
     free(all);
@@ -190,8 +216,8 @@ static inline void append_polynomial(struct elliptic *e, struct level *l, double
     for (int degree = is_from_zero; degree < degrees; degree++) {
         const bool is_of_b = is_from_zero && degree == 1;
         struct sweep *const s = append_sweep(e, ADD_DEGREE, l, l->ny, l->nx);
-        s->scale = (float)(is_of_b ? 1 / chebyshev_root(low, MOST_EIGENVALUE, 0, degrees) : 1);
-        s->more = (float)(1 / chebyshev_root(low, MOST_EIGENVALUE, degree, degrees));
+        s->by.scale = (float)(is_of_b ? 1 / chebyshev_root(low, MOST_EIGENVALUE, 0, degrees) : 1);
+        s->by.more = (float)(1 / chebyshev_root(low, MOST_EIGENVALUE, degree, degrees));
         s->from = is_of_b ? l->b : l->x;
         s->to = l->y;
         l->y = l->x;
@@ -210,7 +236,7 @@ static inline void append_transfer(struct elliptic *e, const struct level *fine,
     s->to = is_back ? fine->x : coarse->b;
 }
 
-/* Lists the cycle's sweeps. */
+/* Lists the sweeps of the cycle, and those of a step. */
 static inline bool make_cycle(const struct keeper *keeper, struct elliptic *e)
 {
     struct level *const last = &e->level[e->levels - 1];
@@ -223,6 +249,12 @@ static inline bool make_cycle(const struct keeper *keeper, struct elliptic *e)
         append_transfer(e, l, true);
         append_polynomial(e, l, SMOOTHED, DEGREE, false);
     }
+    for (int kind = TAKE_STEP; kind <= FOLLOW_STEP; kind++) {
+        struct sweep *const s = append_sweep(e, kind, e->level, e->level->ny, e->level->nx);
+        s->from = e->level->x;
+        s->solution = e->x;
+    }
+    e->sweeps -= 2;
     e->on_device = upload(keeper, e->sweep, sizeof(e->sweep));
     return e->on_device;
 }

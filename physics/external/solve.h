@@ -1,5 +1,6 @@
 /*
- * Solves the equations of elliptic.h by Chebyshev's iteration around the multigrid cycle. It has no
+ * Solves the equations of elliptic.h by Chebyshev's iteration around the multigrid cycle, in
+ * rounds: the residual is found in double, and follows the steps of a round in float. It has no
  * sums over the grid; only the largest residual decides when it ends. Where it does not converge,
  * conjugate gradients around the same cycle do, whose sums the host takes, in an order that nothing
  * changes. They also find the eigenvalues, once.
@@ -16,14 +17,7 @@
 #define CONJUGATE_GRADIENTS_NEEDED                                                                 \
     "the external mode does not converge by Chebyshev's iteration: conjugate gradients take over"
 
-enum { MOST_CHEBYSHEV = 60, MOST_GRADIENTS = 500, LANCZOS = 16 };
-
-/* The residual without b, as a sum of differences, so that rounding of the diagonal plays no part.
- */
-#define LEFT_OF(x)                                                                                 \
-    (east[o] * (x[o + 1] - x[o]) + east[o - 1] * (x[o - 1] - x[o]) +                               \
-     north[o] * (x[o + stride] - x[o]) + north[o - stride] * (x[o - stride] - x[o]) -              \
-     excess[o] * x[o])
+enum { MOST_CHEBYSHEV = 60, ROUND = 4, MOST_GRADIENTS = 500, LANCZOS = 16 };
 
 /* Puts the residual, times a scale, into the cycle's right-hand side; 0 where no equation holds.
  * With a share of 0 the guess is 0. Returns the largest residual over the diagonal. */
@@ -32,7 +26,7 @@ static double VARIANT(find_residual)(const struct elliptic *e, double scale, dou
     const count nx = e->level->nx, ny = e->level->ny, stride = e->level->stride;
     const double *const east = e->east, *const north = e->north, *const excess = e->excess;
     const double *const x = e->x, *const b = e->b;
-    const double *const root = e->root;
+    const float *const root = e->level->root;
     float *const left = e->level->b;
     int64_t largest = 0;
     PARALLEL_COLUMNS_MAX(largest, nx * ny)
@@ -42,8 +36,8 @@ static double VARIANT(find_residual)(const struct elliptic *e, double scale, dou
             int64_t most = 0;
             ALONG_X_MAX(most)
             for (count o = row + i0; o < row + end; o++) {
-                const double here = root[o] * (b[o] + share_of_guess * LEFT_OF(x));
-                const int64_t size = bits_of(__builtin_fabs(root[o] * here));
+                const double here = (double)root[o] * (b[o] + share_of_guess * LEFT_OF(x));
+                const int64_t size = bits_of(__builtin_fabs((double)root[o] * here));
                 left[o] = (float)(scale * here);
                 most = size > most ? size : most;
             }
@@ -54,25 +48,10 @@ static double VARIANT(find_residual)(const struct elliptic *e, double scale, dou
 }
 
 /* p becomes again p + more z, with the cycle's z, and x gains `gain` of it. */
-static void VARIANT(take_step)(const struct elliptic *e, double again, double more, double gain)
+static void VARIANT(go_on)(struct elliptic *e, double again, double more, double gain)
 {
-    const count nx = e->level->nx, ny = e->level->ny, stride = e->level->stride;
-    const float *const z = e->level->x;
-    const double *const root = e->root;
-    double *const x = e->x, *const p = e->p;
-    PARALLEL_COLUMNS
-    for (count j = 1; j <= ny; j++)
-        for (count i0 = 1; i0 <= nx; i0 += ROW_PART(nx)) {
-            const count end = i0 + ROW_PART(nx), row = j * stride;
-            ALONG_X
-            for (count o = row + i0; o < row + LOOP_END(end); o++) {
-                const double step = again * p[o] + more * root[o] * (double)z[o];
-                p[o] = step;
-                x[o] += gain * step;
-            }
-            CLOSE_RING(p + row, nx, i0, end);
-            CLOSE_RING(x + row, nx, i0, end);
-        }
+    e->sweep[e->sweeps].by = (struct factors){(float)again, (float)more, gain};
+    VARIANT(run_sweeps)(e->sweep, e->on_device, e->sweeps, e->sweeps + 1);
 }
 
 /* Each cell's part in p times A p or, without, in the residual times z. */
@@ -80,7 +59,7 @@ static void VARIANT(find_products)(const struct elliptic *e, bool is_energy)
 {
     const count nx = e->level->nx, ny = e->level->ny, stride = e->level->stride;
     const double *const east = e->east, *const north = e->north, *const excess = e->excess;
-    const double *const p = e->p;
+    const float *const p = e->level->p;
     const float *const left = e->level->b, *const z = e->level->x;
     double *const work = e->work;
     PARALLEL_COLUMNS
@@ -89,7 +68,7 @@ static void VARIANT(find_products)(const struct elliptic *e, bool is_energy)
             ALONG_X
             for (count i = i0; i < i0 + ROW_PART(nx); i++) {
                 const count o = j * stride + i;
-                work[o] = is_energy ? -p[o] * LEFT_OF(p) : (double)left[o] * (double)z[o];
+                work[o] = is_energy ? -(double)p[o] * LEFT_OF(p) : (double)left[o] * (double)z[o];
             }
         }
 }
@@ -147,13 +126,13 @@ static double VARIANT(conjugate_gradients)(const struct kernel_call *call, struc
         left = VARIANT(find_residual)(e, scale, 1);
         if (!(left > enough))
             break;
-        VARIANT(multigrid_cycle)(e->sweep, e->on_device, e->sweeps);
-        const double gained = VARIANT(sum_of_products)(call, e, false) / (scale * scale);
+        VARIANT(run_sweeps)(e->sweep, e->on_device, 0, e->sweeps);
+        const double gained = VARIANT(sum_of_products)(call, e, false);
         const double beta = it ? gained / before : 0, shorter = length;
         before = gained;
-        VARIANT(take_step)(e, beta, 1 / scale, 0);
+        VARIANT(go_on)(e, beta, 1, 0);
         length = gained / VARIANT(sum_of_products)(call, e, true);
-        VARIANT(take_step)(e, 1, 0, length);
+        VARIANT(go_on)(e, 1, 0, length / scale);
         if (m) {
             m->diagonal[it] = 1 / length + (it ? beta / shorter : 0);
             m->square[it] = it ? beta / (shorter * shorter) : 0;
@@ -163,20 +142,26 @@ static double VARIANT(conjugate_gradients)(const struct kernel_call *call, struc
     return left;
 }
 
-/* Chebyshev's iteration; returns the residual. It stops, too, where that grows. */
-static double VARIANT(chebyshev_iteration)(const struct elliptic *e, double scale, double enough)
+/* Chebyshev's iteration; returns the residual. It stops, too, where that grows. A round is as many
+ * iterations as are needed if each gains what the last ones do in theory. */
+static double VARIANT(chebyshev_iteration)(struct elliptic *e, double scale, double enough)
 {
     const double middle = (e->high + e->low) / 2, half = (e->high - e->low) / 2;
+    const double gain = acosh(middle / half);
     double least = HUGE_VAL, rho = 0;
-    for (int it = 0;; it++) {
+    for (int it = 0;;) {
         const double left = VARIANT(find_residual)(e, scale, 1);
-        if (!(left > enough) || it == MOST_CHEBYSHEV || left > 1e3 * least)
+        if (!(left > enough) || it >= MOST_CHEBYSHEV || left > 1e3 * least)
             return left;
         least = left < least ? left : least;
-        VARIANT(multigrid_cycle)(e->sweep, e->on_device, e->sweeps);
-        const double twice = it ? 2 : 1, next = 1 / (twice * middle / half - rho);
-        VARIANT(take_step)(e, next * rho, twice * next / half / scale, 1);
-        rho = next;
+        const int needed = (int)fmin(fmax(log(left / enough) / gain + 0.7, 1), ROUND);
+        for (const int end = it + needed; it < end; it++) {
+            const double twice = it ? 2 : 1, next = 1 / (twice * middle / half - rho);
+            e->sweep[e->sweeps].by =
+                (struct factors){(float)(next * rho), (float)(twice * next / half), 1 / scale};
+            VARIANT(run_sweeps)(e->sweep, e->on_device, 0, e->sweeps + (it < end - 1 ? 2 : 1));
+            rho = next;
+        }
     }
 }
 
@@ -257,8 +242,7 @@ static inline bool take_problem(const struct kernel_call *call, struct elliptic 
 {
     const count ghosts = 2 * MINIAPP_HALO;
     *e->level = level_of((count)call->grid.nx - ghosts, (count)call->grid.ny - ghosts);
-    double **const arrays[] = {&e->east, &e->north, &e->excess, &e->b,
-                               &e->x,    &e->p,     &e->work,   &e->root};
+    double **const arrays[] = {&e->east, &e->north, &e->excess, &e->b, &e->x, &e->work};
     const size_t many = sizeof(arrays) / sizeof(*arrays);
     double *const all = take_arrays(call->keeper, e->level, many, sizeof(*all));
     for (size_t a = 0; a < many && all; a++)
@@ -274,20 +258,17 @@ static inline double *copy_of(const struct kernel_call *call, const double *arra
     return copy ? memcpy(copy, numbers, elements * sizeof(*copy)) : NULL;
 }
 
-/* Makes levels and finds eigenvalues, from couplings whose memory it frees. */
+/* Makes levels and finds eigenvalues, from couplings, excess and an array of zeros, whose memory it
+ * frees. */
 static bool VARIANT(finish_problem)(const struct kernel_call *call, struct elliptic *e,
                                     double *couplings)
 {
     const struct keeper *const keeper = call->keeper;
     const size_t elements = (size_t)elements_of(e->level);
-    double *const root = calloc(elements, sizeof(*root));
-    const struct couplings c = {couplings, couplings + elements, couplings + 2 * elements, root};
-    const bool is_done =
-        couplings && root && build_levels(keeper, e, &c) && make_cycle(keeper, e) &&
-        keeper->to_device(keeper->context, e->root, root, elements * sizeof(*root)) &&
-        VARIANT(find_spectrum)(call, e, root);
+    const struct couplings c = couplings_in(couplings, elements);
+    const bool is_done = couplings && build_levels(keeper, e, &c) && make_cycle(keeper, e) &&
+                         VARIANT(find_spectrum)(call, e, c.root);
     free(couplings);
-    free(root);
     return is_done;
 }
 

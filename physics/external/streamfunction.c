@@ -31,14 +31,14 @@ struct stream_problem {
     double *on_coast; /* host: modes at each of those corners, with room for amounts */
 };
 
-/* Faces between water, in rows 0 to ny of corners; and the water, in e's p. Corner (i, j) is the
+/* Faces between water, in rows 0 to ny of corners; and the water, in e's work. Corner (i, j) is the
  * north-eastern one of cell (i, j). Those with i = 0 lie on the western wall of a closed ocean,
  * which is one with the northern wall: their streamfunction is 0, as in the ring. */
 static void VARIANT(couple_corners)(const struct kernel_call *call, const struct elliptic *e)
 {
 #include "unpack.h"
     const count cells_x = e->level->nx, cells_y = e->level->ny, stride = e->level->stride;
-    double *const east = e->east, *const north = e->north, *const water = e->p;
+    double *const east = e->east, *const north = e->north, *const water = e->work;
     const bool is_cyclic = call->cyclic_x;
     PARALLEL_COLUMNS
     for (count j = 0; j <= cells_y; j++)
@@ -180,19 +180,18 @@ static void VARIANT(write_stream)(const struct kernel_call *call, const struct s
 /* ---- what is found once ---- */
 
 /* Couplings between corners in water; those to coasts become excess. */
-static inline void close_coasts(const struct level *l, const int32_t *kind,
-                                const struct couplings *c)
+static inline void close_coasts(const struct level *l, const int32_t *kind, struct couplings c)
 {
     const count stride = l->stride, end = elements_of(l) - stride;
     for (count o = stride; o < end; o++) {
         const count beyond[] = {o + 1, o - 1, o + stride, o - stride};
-        const double coupling[] = {c->east[o], c->east[o - 1], c->north[o], c->north[o - stride]};
+        const double coupling[] = {c.east[o], c.east[o - 1], c.north[o], c.north[o - stride]};
         for (int n = 0; n < 4 && kind[o] == IN_WATER; n++)
-            c->excess[o] += kind[beyond[n]] == IN_WATER ? 0 : coupling[n];
+            c.excess[o] += kind[beyond[n]] == IN_WATER ? 0 : coupling[n];
     }
     for (count o = 0; o < end; o++) {
-        c->east[o] *= kind[o] == IN_WATER && kind[o + 1] == IN_WATER;
-        c->north[o] *= kind[o] == IN_WATER && kind[o + stride] == IN_WATER;
+        c.east[o] *= kind[o] == IN_WATER && kind[o + 1] == IN_WATER;
+        c.north[o] *= kind[o] == IN_WATER && kind[o + stride] == IN_WATER;
     }
 }
 
@@ -223,13 +222,13 @@ static bool list_coasts(const struct keeper *keeper, struct stream_problem *p, c
     return p->coast && p->source;
 }
 
-/* Finds land masses from the water in e's p, and their coasts; the kind of each corner, for the
+/* Finds land masses from the water in e's work, and their coasts; the kind of each corner, for the
  * caller to free. */
 static int32_t *map_land(const struct kernel_call *call, struct stream_problem *p)
 {
     const struct level *const l = p->e.level;
     const size_t elements = (size_t)elements_of(l);
-    double *const water = copy_of(call, p->e.p, elements);
+    double *const water = copy_of(call, p->e.work, elements);
     int32_t *const kind = calloc(2 * elements, sizeof(*kind));
     count *const stack = calloc(elements, sizeof(*stack));
     bool is_done = water && kind && stack;
@@ -308,10 +307,10 @@ static struct stream_problem *VARIANT(prepare_stream)(const struct kernel_call *
     VARIANT(couple_corners)(call, &p->e);
     const size_t elements = (size_t)elements_of(p->e.level);
     int32_t *const kind = map_land(call, p);
-    double *const all = kind ? copy_of(call, p->e.east, 3 * elements) : NULL;
+    double *const all = kind ? copy_of(call, p->e.east, 4 * elements) : NULL;
     if (all)
-        close_coasts(p->e.level, kind,
-                     &(struct couplings){all, all + elements, all + 2 * elements, NULL});
+        close_coasts(p->e.level, kind, couplings_in(all, elements));
+    p->e.has_coasts = true;
     bool is_done = VARIANT(finish_problem)(call, &p->e, all) && take_modes(call->keeper, p);
     for (count m = 0; m < p->modes && is_done; m++)
         is_done = VARIANT(find_mode)(call, p, m, kind, tolerance);

@@ -102,7 +102,7 @@ static struct elliptic *VARIANT(prepare_pressure)(const struct kernel_call *call
     if (!e || !take_problem(call, e))
         return NULL;
     VARIANT(couple_pressure)(call, e);
-    double *const couplings = copy_of(call, e->east, 3 * (size_t)elements_of(e->level));
+    double *const couplings = copy_of(call, e->east, 4 * (size_t)elements_of(e->level));
     return VARIANT(finish_problem)(call, e, couplings) ? e : NULL;
 }
 
