@@ -227,11 +227,11 @@ def test_sum_in_any_order_of_blocks(llvm, miniapp, tmp_path, order):
 @pytest.mark.parametrize("name, field", [("surface_pressure", "psi_taup1"), ("streamfunction", "dpsi_taup1")])
 def test_external_mode(llvm, miniapp, tmp_path, name, field):
     """A small sea agrees with its reference; the finest level of a larger one, alone, is too large for one block.
-    The only reduction is a maximum, so in any order the bits are the same."""
+    A step after a cycle takes a launch, and a second one where the residual follows it. The only reduction is a maximum, so in any order the bits are the same."""
     done = llvm.json("-d", "gpu", "-k", name, "--validate", ROUGH_REFERENCE, ROUGH, order="random")
     assert all(verdict["passed"] for verdict in done["validation"])
     assert {blocks for blocks, _ in llvm.launches("sweep_by_team_offload_float64")} == {1}
-    assert not llvm.launches("sweep_by_all_offload_float64")
+    assert_launches(llvm, 0)
     words = ("-k", name, "--shape", "120x80x2", "--set", "solver_tolerance=1e-3", ROUGH, "-o")
     miniapp.json("-d", "cpu", *words, tmp_path / "cpu.h5")
     host, first = read(tmp_path / "cpu.h5", field), None
@@ -241,8 +241,13 @@ def test_external_mode(llvm, miniapp, tmp_path, name, field):
         assert np.abs(found - host).max() <= 1e-8 * np.abs(host).max()
         np.testing.assert_array_equal(found, found if first is None else first)
         first = found
-    finest, smaller = (len(llvm.launches(f"sweep_by_{who}_offload_float64")) for who in ("all", "team"))
-    assert finest == 7 * smaller > 0
+    assert_launches(llvm, 7)
+
+
+def assert_launches(llvm, of_finest):
+    """So many of a cycle are those of the finest level, one at a time."""
+    large, small = (len(llvm.launches(f"sweep_by_{who}_offload_float64")) for who in ("all", "team"))
+    assert 0 < (of_finest + 1) * small <= large <= (of_finest + 2) * small
 
 
 @pytest.mark.parametrize("sequence, more", [("ocean_step_forced", ("dye",)), ("ocean", ("dye", "u", "v", "psi"))])
