@@ -378,7 +378,8 @@ def pytest_collection_modifyitems(config, items):
     if not config.getoption("--needs-device"):
         return
     of_devices = [item for item in items if {"device", "devices", "gpu"} & set(item.fixturenames)
-                  and (program.offload != "emulated" or item.get_closest_marker("every_device"))]
+                  and (program.offload != "emulated" or item.get_closest_marker("every_device")
+                       or not item.get_closest_marker("every_gpu"))]
     config.hook.pytest_deselected(items=[item for item in items if item not in of_devices])
     items[:] = of_devices
     if program.devices == ["cpu"]:
