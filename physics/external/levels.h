@@ -144,8 +144,8 @@ static inline double half_beside(double coupling, double inside)
     return inside > 0 ? coupling / (coupling + inside) : 0;
 }
 
-/* A coast comes nearer than its couplings' sum says, which matters where all of the excess is of
- * coasts; the share is by measurement. */
+/* A coast lies farther off than the sum of its couplings says. Where all of the excess is of
+ * coasts, an aggregate keeps less of it; the share is by measurement. */
 static inline void add_cells(const struct level *fine, const struct couplings *from,
                              const struct level *coarse, const struct couplings *to,
                              bool has_coasts)
