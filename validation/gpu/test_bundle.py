@@ -110,7 +110,7 @@ def same_in_all(miniapp):
 
 @pytest.mark.parametrize("program", ["bin/miniapp", "bin/miniapp-v3"])
 def test_host(same_in_all, run, program):
-    """By the program for this processor, and by the one that asks for less (the same one where there is no
+    """The program for this processor validates, and the one that asks for less (the same one where there is no
     AVX-512)."""
     done = run("--device", "cpu", *VALIDATE, program=program)
     assert done.returncode == DONE and done.stderr == "", done

@@ -198,7 +198,7 @@ def every_variable(switches, change=lambda state: None):
 
 
 def more_mixed(state):
-    """What the next step begins with is not what this one was made with."""
+    """The next step begins with other values than this one did."""
     state.variables.temp = state.variables.temp * 1.001
     with state.settings.unlock():
         state.settings.K_h = 1.1 * state.settings.K_h

@@ -348,7 +348,7 @@ def test_nothing_stays_behind_after_a_signal(made_up, number, code):
 
 
 def test_c_has_no_known_mistakes(miniapp, tmp_path):
-    """By the checks of .clang-tidy, in all that this build compiles, once each: kernels as one of their variants."""
+    """The checks of .clang-tidy find none in what this build compiles, each file once: kernels as one variant."""
     if not shutil.which("clang-tidy-19"):
         pytest.skip("clang-tidy-19 is missing")
     commands = json.loads((miniapp.path.parent.parent / "compile_commands.json").read_text())
