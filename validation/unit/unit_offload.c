@@ -23,7 +23,8 @@ static const struct kernel_functions *offload_functions(enum miniapp_precision p
     return module->functions(precision);
 }
 
-/* A state in which a kernel ran, and wrote over NaN. */
+/* A state in which a kernel ran, and wrote over NaN. Solvers go on until only rounding is left:
+ * what they find within a larger tolerance, each rounds in its own way. */
 static struct miniapp_state *state_for(const struct miniapp_device *device,
                                        enum miniapp_precision precision,
                                        const struct miniapp_kernel *kernel)
@@ -39,6 +40,7 @@ static struct miniapp_state *state_for(const struct miniapp_device *device,
             assert_done(miniapp_state_set(state, field->name, values));
         free(values);
     }
+    assert_done(miniapp_state_set_setting(state, "solver_tolerance", 1e-13));
     assert_done(miniapp_run(state, kernel->name));
     return state;
 }
