@@ -17,7 +17,7 @@
 #define CONJUGATE_GRADIENTS_NEEDED                                                                 \
     "the external mode does not converge by Chebyshev's iteration: conjugate gradients take over"
 
-enum { MOST_CHEBYSHEV = 60, ROUND = 4, MOST_GRADIENTS = 500, LANCZOS = 16 };
+enum { MOST_CHEBYSHEV = 60, ROUND = 4, MOST_GRADIENTS = 1000, LANCZOS = 16 };
 
 /* Puts the residual, times a scale, into the cycle's right-hand side; 0 where no equation holds.
  * With a share of 0 the guess is 0. Returns the largest residual over the diagonal. */
