@@ -70,9 +70,13 @@ def gpu_check(miniapp, *words, script=SCRIPT, env=None):
 
 
 def test_emulated_device(miniapp, tmp_path):
-    """From end to end, on few and small rows."""
     if miniapp.offload != "emulated":
         pytest.skip("needs a build with emulated offload")
+    check_all_steps(miniapp, tmp_path)
+
+
+def check_all_steps(miniapp, tmp_path, env=None):
+    """From end to end, on few and small rows; what it has found."""
     executable(tmp_path / "program", QUICK_PROGRAM.format(miniapp=miniapp.path))
     for name in ("inputs", "validation"):  # but no run/compare, which takes long
         (tmp_path / name).symlink_to(SCRIPT.parent.parent / name)
@@ -80,9 +84,9 @@ def test_emulated_device(miniapp, tmp_path):
     for name in ("peers", "safely.py"):
         (tmp_path / "run" / name).symlink_to(SCRIPT.parent / name)
     (tmp_path / "run" / "pairs.py").write_text(
-        (SCRIPT.parent / "pairs.py").read_text() + "PAIRS = ROUGH[0], ROUGH[-1]\n")  # test_results has all of them
+        (SCRIPT.parent / "pairs.py").read_text() + "PAIRS = ROUGH[0], ROUGH[-1]\n")  # others have all of them
     done = gpu_check(miniapp, "--miniapp", tmp_path / "program", "--size", "5000", "-o", tmp_path / "out",
-                     script=tmp_path / "run" / "gpu-check")
+                     script=tmp_path / "run" / "gpu-check", env=env)
     assert done.returncode == DONE, done
     assert "validation PASSED; two runs give the same bits" in done.stdout
     result = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
@@ -110,6 +114,7 @@ def test_emulated_device(miniapp, tmp_path):
     drawn = {(row["kernel"], row["precision"]) for row in results.read(tmp_path / "out.json")}
     assert {("eos", "float64"), ("eos", "float32")} <= drawn  # by run/plot
     assert all(step["outcome"] for step in result["steps"])
+    return result
 
 
 def test_gpu_that_is_not_there(miniapp, tmp_path):

@@ -19,6 +19,7 @@ import pytest
 from conftest import (DEVICE, DONE, GRID, GRID_REFERENCE, HERE, LONG, MISMATCH, QUICK, USAGE, assert_one_line,
                       read)
 from processes import executable
+from test_gpu_check import check_all_steps
 from test_paper import LIMITS, paper
 
 sys.path.insert(0, str(HERE.parent / "run"))
@@ -458,3 +459,11 @@ def test_ptxas_that_fails(bitcode, tmp_path):
     done = bitcode.run("-d", "gpu", "-k", "triad", GRID, PATH=f"{tmp_path}:{os.environ['PATH']}")
     assert done.returncode == DEVICE and not done.stdout, done
     assert done.stderr.endswith("miniapp: the offload runtime gave up on the device\n")
+
+
+# ---- the whole way ----
+
+def test_gpu_check(llvm, miniapp, tmp_path):
+    result = check_all_steps(miniapp, tmp_path, llvm.environment())
+    listing = next(step["data"] for step in result["steps"] if step["name"] == "devices")
+    assert "gpu:0  mock GPU" in listing
