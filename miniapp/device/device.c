@@ -92,7 +92,7 @@ static const void *load_module(const char *file, int flags, const char *symbol,
     module_path(file, path);
     void *const module = dlopen(path, flags);
     const char *const *const exported = module ? dlsym(module, symbol) : NULL;
-    if (exported && strcmp(*exported, BUILD_VERSION " " BUILD_OFFLOAD) == 0)
+    if (exported && strcmp(*exported, BUILD_OF_MODULES) == 0)
         return exported;
     if (exported)
         snprintf(reason, DEVICE_TEXT, "lib/%s is of another build: %s", file, *exported);

@@ -303,7 +303,7 @@ static void release_pinned(int number, void *memory)
 }
 
 __attribute__((visibility("default"))) const struct backend OFFLOAD_BACKEND = {
-    .build = BUILD_VERSION " " BUILD_OFFLOAD,
+    .build = BUILD_OF_MODULES,
     .kind = MINIAPP_OFFLOAD_KIND,
     .describe = describe,
     .cache_bytes = cache_bytes,

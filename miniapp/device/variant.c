@@ -83,6 +83,6 @@ static void vary(struct backend *backend)
 }
 
 __attribute__((visibility("default"))) const struct variant_module VARIANT_MODULE = {
-    .build = BUILD_VERSION " " BUILD_OFFLOAD,
+    .build = BUILD_OF_MODULES,
     .vary = vary,
 };
