@@ -157,6 +157,19 @@ def test_an_array_that_is_changed_in_place(miniapp):
     assert answer(miniapp, "read-only")["read-only"].startswith("UsageError: miniapp.veros gives Veros arrays")
 
 
+def test_the_memory_of_a_model_that_is_gone(miniapp):
+    assert not answer(miniapp, "gone")["gone"]
+
+
+def test_a_library_that_is_not_there(miniapp):
+    """One reason, and not each that follows from it."""
+    done = run(miniapp, "-c", "import os; os.environ['MINIAPP_LIBRARY'] = 'none.so'; import miniapp.veros\n"
+               "from veros.setups.acc.acc import ACCSetup\n"
+               "type('Mine', (ACCSetup,), {'__veros_plugins__': (miniapp.veros,)})().setup()")
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert done.stdout.count("none.so") == 1
+
+
 def test_a_refusal_has_no_traceback(miniapp):
     """And comes before a setup begins."""
     done = run(miniapp, "-c", "import miniapp.veros\nfrom veros.setups.acc.acc import ACCSetup\n"

@@ -12,11 +12,13 @@ import argparse
 import concurrent.futures
 import contextlib
 import copy
+import gc
 import json
 import os
 import signal
 import tempfile
 import types
+import weakref
 from pathlib import Path
 
 import h5py
@@ -660,6 +662,16 @@ def another_gravity(state):
         state.settings.grav = 9.8
 
 
+def gone():
+    """Whether the state of a model that nobody has any more is still in memory."""
+    setup = start(WithPlugin, {})
+    run(setup, 1)
+    state = weakref.ref(setup.state)
+    del setup
+    gc.collect()
+    return state() is not None
+
+
 def read_only():
     def change(state):
         state.variables.temp[...] = 0
@@ -750,6 +762,7 @@ CASES = {
     "kbot below the bottom": lambda: refusal(kind=spoilt("set_topography", "kbot", (5, 5), 7)),
     "temperature": lambda: refusal(kind=spoilt("set_initial_conditions", "temp", (5, 5, 5), np.nan)),
     "read-only": read_only,
+    "gone": gone,
 }
 
 with tempfile.TemporaryDirectory() as folder:

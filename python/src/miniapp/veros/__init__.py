@@ -34,7 +34,7 @@ from veros.variables import T_GRID, T_HOR, TIMESTEPS, Variable
 from veros.veros import VerosSetup
 
 from .. import library
-from ..library import Error, UsageError
+from ..library import Error, LibraryError, UsageError
 from ..state import State
 
 TESTED = "1.7.0"
@@ -67,6 +67,9 @@ def obstacles(state):
                "switch on enable_implicit_vert_friction")
     try:
         library.default().c.join(runtime_state.proc_num)
+    except LibraryError as error:  # there is none, to ask about the rest
+        yield f"{error}: $MINIAPP_LIBRARY names another library"
+        return
     except Error as error:
         yield f"{error}: $MINIAPP_LIBRARY names another library"
     yield from declare_tracers(state)
@@ -168,11 +171,13 @@ VerosDiagnostic.get_output_file_name = get_output_file_name
 # ---- the plug-in ----
 
 def set_up(state) -> None:
+    from veros.core.external.solvers import get_linear_solver  # pylint: disable=import-outside-toplevel
     from . import files, overturning  # noqa: F401  pylint: disable=import-outside-toplevel,unused-import
     from .ocean import Ocean  # pylint: disable=import-outside-toplevel
     if runtime_settings.backend == "jax":
         from . import compiled  # noqa: F401  pylint: disable=import-outside-toplevel,unused-import
     OCEANS[state] = ocean = Ocean(state)
+    get_linear_solver.cache.pop((state,), None)  # Veros would keep the state with its solver until the process ends
     with state.settings.unlock():
         state.settings.miniapp_version = ocean.description
     logger.info("{}", ocean.description)
