@@ -38,13 +38,17 @@ static const struct scale distances[] = {
     {"yt", "m", "distance along y from the southern edge", "Y"},
 };
 static const char *const names_of_faces[] = {"xu", "yu"};
+static const char *const places_of_faces[] = {"eastern faces of the cells of xt",
+                                              "northern faces of the cells of yt"};
 
 static bool make_scale(hid_t file, const struct scale *scale)
 {
     const hid_t dataset = H5Dopen2(file, scale->name, H5P_DEFAULT);
+    const bool is_height = scale->of_axis[0] == 'Z';
     const bool is_made = dataset >= 0 && write_text(file, scale->name, "units", scale->units) &&
                          write_text(file, scale->name, "long_name", scale->long_name) &&
                          write_text(file, scale->name, "axis", scale->of_axis) &&
+                         write_text(file, scale->name, "positive", is_height ? "up" : "") &&
                          (H5DSis_scale(dataset) > 0 || H5DSset_scale(dataset, scale->name) >= 0);
     hdf5_close(dataset);
     return is_made;
@@ -64,8 +68,9 @@ static bool write_points(hid_t file, const struct scale *scale, bool has_faces, 
     bool is_written = write_scale(file, scale, values, length);
     if (!is_written || !has_faces)
         return is_written;
-    const struct scale faces = {names_of_faces[scale->name[0] == 'y'], scale->units,
-                                scale->long_name, scale->of_axis};
+    const bool is_y = scale->name[0] == 'y';
+    const struct scale faces = {names_of_faces[is_y], scale->units, places_of_faces[is_y],
+                                scale->of_axis};
     const double step = length > 1 ? values[length - 1] - values[length - 2] : 0;
     for (size_t i = 0; i + 1 < length; i++)
         values[i] = (values[i] + values[i + 1]) / 2;
@@ -272,20 +277,28 @@ static bool write_missing(hid_t dataset, hid_t type)
     return is_written;
 }
 
+/* Whether a field lies at heights zw, whatever mask says where its water is. */
+static bool is_on_w(const struct miniapp_field *field)
+{
+    const enum field_id id = field_id(field);
+    return field->wet == FIELD_maskW || id == FIELD_mxl || id == FIELD_u_wgrid ||
+           id == FIELD_v_wgrid;
+}
+
 /* Names the axes of a field's points; the streamfunction lies on corners. */
 static void name_points(const struct miniapp_state *state, const struct miniapp_field *field,
                         const char *axes[SNAPSHOT_RANK])
 {
     const bool is_corner =
         field->has_wall && state->settings.value[SETTING_enable_streamfunction] != 0;
-    axes[1] = field->wet == FIELD_maskW ? "zw" : "zt";
+    axes[1] = is_on_w(field) ? "zw" : "zt";
     axes[2] = is_corner || field->wet == FIELD_maskV ? names_of_faces[1] : distances[1].name;
     axes[3] = is_corner || field->wet == FIELD_maskU ? names_of_faces[0] : distances[0].name;
 }
 
 /* Creates the dataset of a field; negative on failure. */
 static hid_t create_carried(const struct miniapp_output *output, const struct miniapp_state *state,
-                            const struct miniapp_field *field)
+                            const struct miniapp_field *field, bool is_mean)
 {
     const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
     const char *axes[SNAPSHOT_RANK];
@@ -301,6 +314,7 @@ static hid_t create_carried(const struct miniapp_output *output, const struct mi
     const hid_t dataset =
         H5Dcreate2(output->file, field->name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     bool is_described = dataset >= 0 && write_names(dataset, field) &&
+                        write_text(dataset, ".", "cell_methods", is_mean ? "Time: mean" : "") &&
                         (!mask_for(field) || write_missing(dataset, type));
     for (int i = 0; i < rank && is_described; i++)
         is_described = attach_named(output->file, axes[flat + i], dataset, (unsigned)i);
@@ -317,7 +331,7 @@ static enum miniapp_status write_carried(struct miniapp_output *output, struct m
                                          const struct levels_of *level)
 {
     const bool writes = output && !output->is_spoilt;
-    const hid_t dataset = writes ? create_carried(output, state, field) : -1;
+    const hid_t dataset = writes ? create_carried(output, state, field, name != field->name) : -1;
     const enum miniapp_status created =
         writes && dataset < 0 ? output_failed(output) : MINIAPP_DONE;
     enum miniapp_status status = write_levels(output, state, field, name, dataset, level);

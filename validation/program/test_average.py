@@ -49,6 +49,19 @@ def test_means_are_those_of_all_steps(miniapp, device, tmp_path, precision):
         assert data.forc_temp_surface.dims == ("Time", "yt", "xt")
 
 
+def test_points_of_fields(miniapp, tmp_path):
+    """CF's attributes of coordinates and means, and heights of fields on the W grid, whatever their mask is."""
+    steps(miniapp, tmp_path, 1, "--average", "1:temp,u,mxl,u_wgrid,v_wgrid")
+    with xarray.open_dataset(tmp_path / "end.average.000001.nc") as data:
+        assert {name: field.dims[1:] for name, field in data.data_vars.items()} == {
+            "temp": ("zt", "yt", "xt"), "mxl": ("zw", "yt", "xt"), "u": ("zt", "yt", "xu"),
+            "u_wgrid": ("zw", "yt", "xu"), "v_wgrid": ("zw", "yu", "xt")}
+        assert {field.cell_methods for field in data.data_vars.values()} == {"Time: mean"}
+        assert {name for name, axis in data.coords.items() if axis.attrs.get("positive") == "up"} == {"zt", "zw"}
+        assert {name: data[name].long_name for name in ("xu", "yu")} == {
+            "xu": "eastern faces of the cells of xt", "yu": "northern faces of the cells of yt"}
+
+
 def test_usual_fields(miniapp, device, tmp_path):
     steps(miniapp, tmp_path, 5, "-d", device, "--average", 2)
     assert [path.name for path in sorted(tmp_path.iterdir())] == ["end.average.000002.nc", "end.average.000004.nc",
