@@ -21,12 +21,13 @@ def plane(lon, lat):
     return 1e-3 * np.asarray(lat)[:, None] + 5e-4 * np.abs(np.asarray(lon) - 180)
 
 
-def forcing(path, count=12, units="days since 2000-01-01", **more):
+def forcing(path, times=range(15, 360, 30), units="days since 2000-01-01", **more):
     """Winds and fluxes of a year of 360 days, in which some are missing."""
+    count = len(times)
     year = 1 + 0.3 * np.arange(count)[:, None, None]
     coords = {"lat": ("lat", LAT, {"units": "degrees_north"}), "lon": ("lon", LON, {"units": "degrees_east"})}
     if units:
-        coords["time"] = ("time", 30.0 * np.arange(count) + 15, {"units": units, "calendar": "360_day"})
+        coords["time"] = ("time", np.array(times, float), {"units": units, "calendar": "360_day"})
     wind = year * plane(LON, LAT)
     holes = wind.copy()
     holes[:, :3, 10:14] = np.nan
@@ -42,6 +43,7 @@ def test_forcing_of_another_grid(make, tmp_path):
     wind = forcing(tmp_path / "wind.nc")
     code, said = make(*OCEAN, "--forcing", wind, "--variable", "t_rest=dqdt", output=tmp_path / "grid.h5")
     assert code == 0, said
+    assert "12 records, again after 360 days" in said
     with h5py.File(tmp_path / "grid.h5") as file:
         x, y = file["x"][...], file["y"][...]
         inner = (x % 360 > 8) & (x % 360 < 352) & (np.abs(x - 180) > 6)  # where the plane has no edge
@@ -74,6 +76,9 @@ def test_an_ocean_is_driven_by_it(make, miniapp, tmp_path):
 
 @pytest.mark.parametrize("words, options, code, message", [
     ((), {"units": None}, INPUT, "the times of 'tauu' tell no period, expected --period"),
+    ((), {"times": (15, 45, 75, 255)}, INPUT, "the times of 'tauu' are 30 to 180 days apart, expected evenly rising"),
+    ((), {"times": (75, 45, 15)}, INPUT, "the times of 'tauu' are -30 to -30 days apart, expected evenly rising"),
+    ((), {"times": (15, 45, 45)}, INPUT, "the times of 'tauu' are 0 to 30 days apart, expected evenly rising"),
     (("--period", 0), {}, USAGE, "--period 0: expected seconds above 0"),
     (("--variable", "t_flux=tauu"), {}, INPUT, "'tauu' is in 'Pa', expected W m-2"),
     ((), {"q": (ROW, np.full((12, len(LAT), len(LON)), np.nan), {"units": "W m-2", "standard_name":

@@ -115,8 +115,11 @@ def period_of(path, dataset, variable, dimension, chosen):
     count = variable.sizes[dimension]
     if not step or count < 2:
         raise Unusable(f"{path}: the times of '{variable.name}' tell no period, expected --period SECONDS")
-    points = axes.values_of(path, times)
-    return float(np.mean(np.diff(points)) * count * step)
+    apart = np.diff(axes.values_of(path, times)) * step
+    if not 0 < apart.max() < 1.25 * apart.min():  # as months are
+        raise Unusable(f"{path}: the times of '{variable.name}' are {apart.min() / DAY:g} to {apart.max() / DAY:g} days "
+                       "apart, expected evenly rising times, or --period SECONDS")
+    return float(np.mean(apart) * count)
 
 
 def read(name, found, g, chosen):
@@ -144,10 +147,13 @@ def read(name, found, g, chosen):
     if not field.range.holds(values).all():
         raise Unusable(f"{path}: '{variable.name}' for {name} has values from {values.min():g} to {values.max():g}, "
                        f"expected {field.range}")
-    note(f"{name}: from '{variable.name}' of {path}, interpolated, {count} record{'s' if count > 1 else ''}")
+    said = f"{name}: from '{variable.name}' of {path}, interpolated, {count} record{'s' if count > 1 else ''}"
     if count == 1:
+        note(said)
         return values[0], None
-    return values, period_of(path, dataset, variable, dimension, chosen)
+    period = period_of(path, dataset, variable, dimension, chosen)
+    note(f"{said}, again after {period / DAY:g} days")
+    return values, period
 
 
 def add_rotation(g):
