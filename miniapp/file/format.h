@@ -27,4 +27,9 @@
 /* Where a message ends about a file in another layout; it takes the file's path. */
 #define TURN_INTO_INPUT "; 'run/make-input %s -o grid.h5' turns such a file into an input"
 
+/* Where a message ends about datasets that are absent; it takes the file's path. */
+#define ADD_TO_INPUT                                                                               \
+    "; 'run/make-input %s -o grid.h5' adds masks and, by --variable NAME=THEIRS or --default "     \
+    "NAME=VALUE, other fields"
+
 #endif

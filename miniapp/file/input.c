@@ -281,7 +281,7 @@ static enum miniapp_status check_absent(const struct miniapp_input *input)
     return count == 0 ? MINIAPP_DONE
                       : fail(MINIAPP_INPUT,
                              "%s: dataset%s %s %s missing, which the chosen kernels "
-                             "read" TURN_INTO_INPUT,
+                             "read" ADD_TO_INPUT,
                              input->path, count > 1 ? "s" : "", text, count > 1 ? "are" : "is",
                              input->path);
 }

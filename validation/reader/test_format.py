@@ -49,13 +49,21 @@ def attribute(name, value):
     (attribute("add_offset", 35.0), "dataset 'salt' is packed"),
     (attribute("_Unsigned", "true"), "dataset 'salt' is packed"),
     (attribute("units", "1"), "dataset 'salt' is in '1', but must be in 'g kg-1'"),
-    (lambda file: file.move("salt", "sal"), r"dataset 'salt' \(the closest name in the file is 'sal'\) is missing"),
-    (lambda file: [file.move(name, f"my_{name}x") for name in ("salt", "temp")],
-     "datasets 'salt'.*, 'temp'.* are missing"),
     (lambda file: put("zt", file["zt"][...][::-1])(file), "levels go from the bottom up"),
 ])
 def test_files_in_another_layout(miniapp, plain, change_file, fault):
     miniapp.fails(INPUT, f"{fault}.*; {COMMAND}", edit(plain, change_file), "-k", "eos,isoneutral")
+
+
+@pytest.mark.parametrize("change_file, fault", [
+    (lambda file: file.move("salt", "sal"), r"dataset 'salt' \(the closest name in the file is 'sal'\) is missing"),
+    (lambda file: [file.move(name, f"my_{name}x") for name in ("salt", "temp")],
+     "datasets 'salt'.*, 'temp'.* are missing"),
+])
+def test_datasets_that_are_absent(miniapp, plain, change_file, fault):
+    """A layout that is ours does not make make-input invent fields: the message says which options do."""
+    miniapp.fails(INPUT, f"{fault}.*; 'run/make-input .* adds masks and, by --variable NAME=THEIRS or --default "
+                  "NAME=VALUE, other fields", edit(plain, change_file), "-k", "eos,isoneutral")
 
 
 def test_axes_in_another_order(miniapp, plain):
