@@ -25,12 +25,10 @@ static enum miniapp_status cut(struct row *row, const struct method *method)
     const struct miniapp_grid inner = miniapp_grid_interior(&row->grid);
     const bool fits = (size_t)method->along_x <= inner.nx && (size_t)method->along_y <= inner.ny;
     const bool is_asked = method->along_x && (fits || !row->is_ceiling);
-    const enum miniapp_status status =
-        blocks_cut(&row->grid, ranks_count(), is_asked ? method->along_x : 0,
-                   is_asked ? method->along_y : 0, &row->blocks);
-    if (!status)
-        row->part = block_of(&row->blocks, ranks_own()).grid;
-    return status;
+    TRY(blocks_cut(&row->grid, ranks_count(), is_asked ? method->along_x : 0,
+                   is_asked ? method->along_y : 0, &row->blocks));
+    row->part = block_of(&row->blocks, ranks_own()).grid;
+    return MINIAPP_DONE;
 }
 
 /* Several processes cannot share a row that writes a single number, because OpenMP's reduction adds
@@ -336,8 +334,8 @@ static enum miniapp_status name_fields(const struct bench *bench, struct row *ro
 static enum miniapp_status bind_row(const struct bench *bench, struct row *row)
 {
     char bindings[4096] = "";
-    enum miniapp_status status = name_fields(bench, row);
-    for (size_t i = 0; i < row->field_count && !status; i++) {
+    TRY(name_fields(bench, row));
+    for (size_t i = 0; i < row->field_count; i++) {
         const char *const field = miniapp_field_name(row->fields[i].field);
         const char *const name = row->fields[i].name;
         if (strcmp(field, name) == 0)
@@ -345,9 +343,9 @@ static enum miniapp_status bind_row(const struct bench *bench, struct row *row)
         if (!append(bindings, sizeof(bindings), ",", "%s=%s", field, name))
             return fail(MINIAPP_DEVICE, "a row has too many fields of its own");
         if (first_like(bench, row) == row)
-            status = miniapp_state_add(row->state, name, field);
+            TRY(miniapp_state_add(row->state, name, field));
     }
-    return status ? status : miniapp_plan_create(row->state, row->sequence, bindings, &row->plan);
+    return miniapp_plan_create(row->state, row->sequence, bindings, &row->plan);
 }
 
 /* Lists the fields of states into which a field of the file is read, each once. */
@@ -391,17 +389,15 @@ enum miniapp_status bench_load(struct bench *bench, struct miniapp_input *input,
 /* Keeps what the fields that the row updates hold before its first call. */
 static enum miniapp_status keep_before(struct row *row)
 {
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t i = 0; i < row->field_count && !status; i++) {
+    for (size_t i = 0; i < row->field_count; i++) {
         struct bound_field *const bound = &row->fields[i];
         if (!bound->reads || !bound->writes || row->advances)
             continue;
         bound->before = malloc(miniapp_field_elements(bound->field, &row->part) * sizeof(double));
-        status = bound->before
-                     ? miniapp_state_get(row->state, bound->name, bound->before)
-                     : fail(MINIAPP_DEVICE, "out of memory for a copy of '%s'", bound->name);
+        TRY(bound->before ? miniapp_state_get(row->state, bound->name, bound->before)
+                          : fail(MINIAPP_DEVICE, "out of memory for a copy of '%s'", bound->name));
     }
-    return status;
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status bench_open(struct bench *bench, struct miniapp_input *input,
@@ -429,11 +425,10 @@ enum miniapp_status bench_open(struct bench *bench, struct miniapp_input *input,
 /* The next step may start from the outputs that are written, so these need current ghosts, too. */
 static enum miniapp_status exchange_results(struct row *row)
 {
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t i = 0; i < row->field_count && !status; i++)
+    for (size_t i = 0; i < row->field_count; i++)
         if (row->fields[i].is_result)
-            status = miniapp_state_exchange(row->state, row->fields[i].name);
-    return status;
+            TRY(miniapp_state_exchange(row->state, row->fields[i].name));
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status row_settle(struct row *row)

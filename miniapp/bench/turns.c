@@ -234,19 +234,18 @@ static enum miniapp_status take_turns_of(struct bench *bench, int place, int *be
 {
     const struct row *const row = &bench->rows[place];
     const int places[] = {place, row->triad, row->fma};
-    enum miniapp_status status = MINIAPP_DONE;
     char what[128];
     snprintf(what, sizeof(what), "%s %s %zu x %zu x %zu", miniapp_sequence_name(row->sequence),
              miniapp_device_label(row->device), row->grid.nx, row->grid.ny, row->grid.nz);
     if (!row->advances) /* steps show their own progress */
         progress_show(progress_of(bench, method), what);
-    for (size_t p = 0; p < 3 && !status && !stop_signal(); p++) {
+    for (size_t p = 0; p < 3 && !stop_signal(); p++) {
         if (places[p] == NO_ROW || is_done(&bench->rows[places[p]], method))
             continue;
-        status = take_turn(&bench->rows[places[p]], method, places[p] != *before);
+        TRY(take_turn(&bench->rows[places[p]], method, places[p] != *before));
         *before = places[p];
     }
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* Rounds in random order, in which each row that has calls to make takes a turn. */
@@ -254,8 +253,7 @@ static enum miniapp_status take_turns(struct bench *bench, int *order, const str
 {
     unsigned short state[3] = {(unsigned short)method->seed, (unsigned short)(method->seed >> 16),
                                (unsigned short)(method->seed >> 32)};
-    enum miniapp_status status = MINIAPP_DONE;
-    for (int before = NO_ROW; !status && !stop_signal();) {
+    for (int before = NO_ROW; !stop_signal();) {
         int count = 0;
         for (int i = 0; i < bench->count; i++)
             if (!bench->rows[i].is_ceiling && !is_done(&bench->rows[i], method))
@@ -263,10 +261,10 @@ static enum miniapp_status take_turns(struct bench *bench, int *order, const str
         if (count == 0)
             break;
         shuffle(order, count, state);
-        for (int i = 0; i < count && !status && !stop_signal(); i++)
-            status = take_turns_of(bench, order[i], &before, method);
+        for (int i = 0; i < count && !stop_signal(); i++)
+            TRY(take_turns_of(bench, order[i], &before, method));
     }
-    return status;
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status bench_measure(struct bench *bench, const struct method *method)

@@ -16,13 +16,12 @@ enum miniapp_status miniapp_file_has_any(const char *path, const char *const *na
                                          bool *has_any)
 {
     hid_t file;
-    const enum miniapp_status status = open_file(path, &file);
     *has_any = false;
-    for (size_t i = 0; i < count && !status; i++)
+    TRY(open_file(path, &file));
+    for (size_t i = 0; i < count; i++)
         *has_any |= H5Lexists(file, names[i], H5P_DEFAULT) > 0;
-    if (!status)
-        H5Fclose(file);
-    return status;
+    H5Fclose(file);
+    return MINIAPP_DONE;
 }
 
 enum { MOST_NAMES = 256, LONGEST = 64 };
@@ -89,9 +88,8 @@ static enum miniapp_status check_pair(const struct miniapp_input *input,
 enum miniapp_status miniapp_input_check_pairs(const struct miniapp_input *input,
                                               const struct miniapp_settings *settings)
 {
-    enum miniapp_status status = MINIAPP_DONE;
-    for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count() && !status; id++)
+    for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count(); id++)
         if (input->wanted[id] && !input->is_there[id])
-            status = check_pair(input, &fields[id], settings);
-    return status;
+            TRY(check_pair(input, &fields[id], settings));
+    return MINIAPP_DONE;
 }

@@ -183,10 +183,9 @@ static enum miniapp_status agree_on_length(struct miniapp_input *input, const ch
 static enum miniapp_status agree_on_lengths(struct miniapp_input *input, enum field_id id,
                                             const hsize_t *length)
 {
-    enum miniapp_status status = MINIAPP_DONE;
-    for (int i = 0; i < miniapp_field_rank(&fields[id]) && !status; i++)
-        status = agree_on_length(input, input->source[id], fields[id].axes[i], length[i]);
-    return status;
+    for (int i = 0; i < miniapp_field_rank(&fields[id]); i++)
+        TRY(agree_on_length(input, input->source[id], fields[id].axes[i], length[i]));
+    return MINIAPP_DONE;
 }
 
 /* A dataset of fewer bytes is read without a look at how much memory is left. */
@@ -227,12 +226,9 @@ static enum miniapp_status look_at_dataset(struct miniapp_input *input, enum fie
 {
     hid_t dataset;
     hsize_t length[MINIAPP_MAX_RANK];
-    enum miniapp_status status =
-        open_dataset(input->file, input->path, input->source[id], &dataset);
-    if (status)
-        return status;
-    status = read_lengths(dataset, input->path, input->source[id], &fields[id], length,
-                          &input->records[id]);
+    TRY(open_dataset(input->file, input->path, input->source[id], &dataset));
+    enum miniapp_status status = read_lengths(dataset, input->path, input->source[id], &fields[id],
+                                              length, &input->records[id]);
     if (!status && input->records[id] > 0)
         status = read_period(input, id, dataset);
     if (!status)

@@ -76,11 +76,8 @@ static enum miniapp_status load_wall(const struct miniapp_input *input,
     hid_t dataset;
     if (!field->has_wall || !input->is_there[id] || input->window.has_ghosts || target->resample)
         return MINIAPP_DONE;
-    enum miniapp_status status =
-        open_dataset(input->file, input->path, input->source[id], &dataset);
-    if (status)
-        return status;
-    status =
+    TRY(open_dataset(input->file, input->path, input->source[id], &dataset));
+    const enum miniapp_status status =
         read_wall(dataset, input->path, target->state, field, target->name, input->allow, &found);
     H5Dclose(dataset);
     if (!status)
@@ -120,44 +117,38 @@ static enum miniapp_status load_records(struct miniapp_input *input,
                                         const struct miniapp_destination *targets, size_t count)
 {
     const enum field_id id = field_id(field);
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t i = 0; i < count && !status; i++)
-        status =
-            state_force(targets[i].state, targets[i].name, input->records[id], input->period[id]);
-    for (input->record = 0; input->record < input->records[id] && !status; input->record++)
-        for (size_t i = 0; i < count && !status; i++) {
+    for (size_t i = 0; i < count; i++)
+        TRY(state_force(targets[i].state, targets[i].name, input->records[id], input->period[id]));
+    for (input->record = 0; input->record < input->records[id]; input->record++)
+        for (size_t i = 0; i < count; i++) {
             char name[RECORD_NAME];
             const struct miniapp_destination record = {
                 targets[i].state, record_name(targets[i].name, input->record, name),
                 targets[i].resample};
-            status = load_values(input, field, &record, 1);
+            TRY(load_values(input, field, &record, 1));
         }
-    for (size_t i = 0; i < count && !status; i++)
-        status = state_apply_forcing(targets[i].state);
-    return status;
+    for (size_t i = 0; i < count; i++)
+        TRY(state_apply_forcing(targets[i].state));
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status miniapp_input_load(struct miniapp_input *input,
                                        const struct miniapp_field *field,
                                        const struct miniapp_destination *targets, size_t count)
 {
-    enum miniapp_status status = MINIAPP_DONE;
     if (!input->needed[field_id(field)])
         return fail(MINIAPP_USAGE, "%s: dataset '%s' was not wanted when the file was opened",
                     input->path, field->name);
-    for (size_t i = 0; i < count && !status; i++)
-        status = check_array(input, field, &targets[i]);
-    if (status)
-        return status;
+    for (size_t i = 0; i < count; i++)
+        TRY(check_array(input, field, &targets[i]));
     const struct window window = window_for(input, targets, count);
     move_window(input, &window);
     input->precision = narrowest(targets, count);
-    status = check_still_same(input);
-    for (size_t i = 0; i < count && !status; i++)
+    TRY(check_still_same(input));
+    for (size_t i = 0; i < count; i++)
         miniapp_state_set_cyclic(targets[i].state, input->window.cyclic_x);
-    return status ? status
-                  : (input->records[field_id(field)] ? load_records : load_values)(input, field,
-                                                                                   targets, count);
+    return (input->records[field_id(field)] ? load_records : load_values)(input, field, targets,
+                                                                          count);
 }
 
 /* Sets a field that the table lacks, with the axes of one that it has. */
@@ -208,20 +199,19 @@ enum miniapp_status miniapp_state_load(struct miniapp_state *state, struct minia
     if (!state || !input)
         return null_given();
     input->precision = miniapp_state_precision(state);
-    enum miniapp_status status = miniapp_input_check(input);
-    for (size_t id = 0; id < SETTINGS && !status; id++)
+    TRY(miniapp_input_check(input));
+    for (size_t id = 0; id < SETTINGS; id++)
         if (input->is_set[id])
-            status = miniapp_setting_check(&settings[id], input->setting[id], input->precision,
-                                           input->path, MINIAPP_INPUT);
-    for (size_t id = 0; id < SETTINGS && !status; id++)
+            TRY(miniapp_setting_check(&settings[id], input->setting[id], input->precision,
+                                      input->path, MINIAPP_INPUT));
+    for (size_t id = 0; id < SETTINGS; id++)
         if (input->is_set[id])
-            status = miniapp_state_set_setting(state, settings[id].name, input->setting[id]);
-    if (!status)
-        status = miniapp_input_check_pairs(input, &state->settings);
-    for (size_t id = 0; id <= miniapp_field_count() && !status; id++) {
+            TRY(miniapp_state_set_setting(state, settings[id].name, input->setting[id]));
+    TRY(miniapp_input_check_pairs(input, &state->settings));
+    for (size_t id = 0; id <= miniapp_field_count(); id++) {
         const struct miniapp_destination own = {.state = state, .name = fields[id].name};
         if (input->wanted[id])
-            status = miniapp_input_load(input, &fields[id], &own, 1);
+            TRY(miniapp_input_load(input, &fields[id], &own, 1));
     }
-    return status;
+    return MINIAPP_DONE;
 }

@@ -54,8 +54,8 @@ static enum miniapp_status check_columns(const struct miniapp_input *input, enum
 enum miniapp_status check_mask(const struct miniapp_input *input, enum field_id id,
                                const double *values)
 {
-    const enum miniapp_status status = check_whole(input, id, values);
-    return status || fields[id].type == MINIAPP_INDEX ? status : check_columns(input, id, values);
+    TRY(check_whole(input, id, values));
+    return fields[id].type == MINIAPP_INDEX ? MINIAPP_DONE : check_columns(input, id, values);
 }
 
 /* ---- where water is ---- */
@@ -109,14 +109,13 @@ enum { CELL_MASKS = sizeof(cell_masks) / sizeof(*cell_masks) };
 static enum miniapp_status find_cells(struct miniapp_input *input, const uint8_t **water,
                                       enum field_id *source)
 {
-    enum miniapp_status status = MINIAPP_DONE;
     *water = NULL;
-    for (size_t i = 0; i < CELL_MASKS && !status && !*water; i++) {
+    for (size_t i = 0; i < CELL_MASKS && !*water; i++) {
         *source = cell_masks[i];
         if (input->needed[*source])
-            status = find_water(input, *source, water);
+            TRY(find_water(input, *source, water));
     }
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* Whether a cell is one of the file's ghosts on a side that is closed. */
@@ -193,13 +192,13 @@ static enum miniapp_status check_cells(struct miniapp_input *input, enum field_i
 {
     const uint8_t *others;
     char place[ELEMENT_NAME];
-    const enum miniapp_status status = find_water(input, other, &others);
-    for (size_t i = 0; i < miniapp_grid_points(&input->window.grid) && !status && others; i++)
+    TRY(find_water(input, other, &others));
+    for (size_t i = 0; i < miniapp_grid_points(&input->window.grid) && others; i++)
         if (water[i] != others[i])
             return fail(MINIAPP_INPUT, "%s: %s is %s by '%s', but %s by '%s'", input->path,
                         place_in_file(input, FIELD_maskT, i, place), water[i] ? "water" : "land",
                         fields[first].name, water[i] ? "land" : "water", fields[other].name);
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* ---- faces ---- */
@@ -238,8 +237,8 @@ static enum miniapp_status check_faces(struct miniapp_input *input, enum field_i
     const uint8_t *open;
     size_t closed = 0, first = 0;
     char place[ELEMENT_NAME];
-    const enum miniapp_status status = find_water(input, mask, &open);
-    for (size_t i = 0; i < miniapp_grid_points(&input->window.grid) && !status && open; i++) {
+    TRY(find_water(input, mask, &open));
+    for (size_t i = 0; i < miniapp_grid_points(&input->window.grid) && open; i++) {
         const size_t beyond = mask == FIELD_maskU
                                   ? column_in_file(input, i) + 1 - input->window.whole.nx
                                   : row_in_file(input, i) + 1 - input->window.whole.ny;
@@ -261,7 +260,7 @@ static enum miniapp_status check_faces(struct miniapp_input *input, enum field_i
     if (closed > 0)
         warn("%s: %zu faces of '%s' are closed between cells of water: the first is %s",
              input->path, closed, fields[mask].name, place_in_file(input, mask, first, place));
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* Masks that the kernels do not read are not looked at, unless a value hangs on them. */
@@ -269,14 +268,14 @@ enum miniapp_status check_masks(struct miniapp_input *input)
 {
     const uint8_t *water;
     enum field_id source;
-    enum miniapp_status status = find_cells(input, &water, &source);
-    for (size_t i = 0; i < CELL_MASKS && !status && water; i++)
+    TRY(find_cells(input, &water, &source));
+    for (size_t i = 0; i < CELL_MASKS && water; i++)
         if (input->needed[cell_masks[i]] && cell_masks[i] != source)
-            status = check_cells(input, source, water, cell_masks[i]);
-    for (enum field_id mask = FIELD_maskU; mask <= FIELD_maskV && !status && water; mask++)
+            TRY(check_cells(input, source, water, cell_masks[i]));
+    for (enum field_id mask = FIELD_maskU; mask <= FIELD_maskV && water; mask++)
         if (input->needed[mask])
-            status = check_faces(input, mask, source, water);
-    return status;
+            TRY(check_faces(input, mask, source, water));
+    return MINIAPP_DONE;
 }
 
 /* ---- ghosts ---- */
@@ -300,9 +299,9 @@ enum miniapp_status check_ghosts(struct miniapp_input *input, enum field_id id,
     char ghost[ELEMENT_NAME], cell[ELEMENT_NAME];
     if (!input->window.has_ghosts || !input->window.cyclic_x || !has_axis(field, MINIAPP_X))
         return MINIAPP_DONE;
-    const enum miniapp_status status =
-        field->wet ? find_water(input, field->wet, &water) : MINIAPP_DONE;
-    for (size_t i = 0; i < miniapp_field_elements(field, &input->window.grid) && !status; i++) {
+    if (field->wet)
+        TRY(find_water(input, field->wet, &water));
+    for (size_t i = 0; i < miniapp_field_elements(field, &input->window.grid); i++) {
         const size_t x = i % nx;
         if (!is_outer(x, nx) ||
             (has_y && is_outer(row_in_file(input, i), input->window.whole.ny)) ||
@@ -314,5 +313,5 @@ enum miniapp_status check_ghosts(struct miniapp_input *input, enum field_id id,
                         input->path, place_in_file(input, id, i, ghost), values[i],
                         place_in_file(input, id, other, cell), values[other]);
     }
-    return status;
+    return MINIAPP_DONE;
 }

@@ -95,12 +95,9 @@ static enum miniapp_status take_axis(struct miniapp_output *output,
 enum miniapp_status miniapp_output_take_coordinates(struct miniapp_output *output,
                                                     struct miniapp_input *input)
 {
-    enum miniapp_status status = MINIAPP_DONE;
-    for (enum miniapp_axis axis = MINIAPP_X; axis <= MINIAPP_Z && !status; axis++)
-        status = take_axis(output, input, axis);
-    if (!status && !copy_description(input->file, output->file))
-        status = output_failed(output);
-    return status;
+    for (enum miniapp_axis axis = MINIAPP_X; axis <= MINIAPP_Z; axis++)
+        TRY(take_axis(output, input, axis));
+    return copy_description(input->file, output->file) ? MINIAPP_DONE : output_failed(output);
 }
 
 bool attach_named(hid_t file, const char *name, hid_t dataset, unsigned axis)

@@ -64,11 +64,10 @@ static enum miniapp_status read_tolerances(hid_t dataset, const char *path, cons
                                            struct miniapp_reference *reference)
 {
     const bool is_wide = precision == MINIAPP_FLOAT64;
-    const enum miniapp_status status = read_tolerance(dataset, path, field, "rtol", precision, 0.1,
-                                                      is_wide ? 1e-10 : 1e-4, &reference->rtol);
-    return status ? status
-                  : read_tolerance(dataset, path, field, "atol", precision, scale,
-                                   (is_wide ? 1e-12 : 1e-5) * scale, &reference->atol);
+    TRY(read_tolerance(dataset, path, field, "rtol", precision, 0.1, is_wide ? 1e-10 : 1e-4,
+                       &reference->rtol));
+    return read_tolerance(dataset, path, field, "atol", precision, scale,
+                          (is_wide ? 1e-12 : 1e-5) * scale, &reference->atol);
 }
 
 /* Values that no run can give are refused as a reference. */
@@ -162,16 +161,15 @@ static enum miniapp_status read_whole(hid_t dataset, const char *path,
                                       const struct miniapp_grid *grid, double *values)
 {
     struct box box = {.rank = miniapp_field_rank(field)};
-    const enum miniapp_status status =
-        read_lengths(dataset, path, field->name, field, box.count, NULL);
-    for (int i = 0; i < box.rank && !status; i++)
+    TRY(read_lengths(dataset, path, field->name, field, box.count, NULL));
+    for (int i = 0; i < box.rank; i++)
         if (box.count[i] != miniapp_axis_length(field->axes[i], grid))
             return fail(
                 MINIAPP_INPUT, "%s: dataset '%s' has %llu cells along %s, but the input has %zu",
                 path, field->name, (unsigned long long)box.count[i],
                 miniapp_axis_name(field->axes[i]), miniapp_axis_length(field->axes[i], grid));
-    const enum miniapp_status written = status ? status : check_written(dataset, path, field->name);
-    return written ? written : read_box(dataset, path, field->name, &box, values);
+    TRY(check_written(dataset, path, field->name));
+    return read_box(dataset, path, field->name, &box, values);
 }
 
 static enum miniapp_status read_reference_dataset(const struct miniapp_references *references,

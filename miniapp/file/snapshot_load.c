@@ -83,24 +83,20 @@ static enum miniapp_status read_levels(const char *path, hid_t dataset, struct m
                                        const struct levels_of *level)
 {
     const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t z = 0; z < level_count(field, &inner) && !status; z++) {
+    for (size_t z = 0; z < level_count(field, &inner); z++) {
         const struct box box = box_of_level(field, z, state->x0, state->y0, &inner);
-        status = get_mask(state, field, z, level);
-        if (!status)
-            status = read_box(dataset, path, field->name, &box, level->values);
-        if (!status)
-            status = set_level(state, field, z, level);
+        TRY(get_mask(state, field, z, level));
+        TRY(read_box(dataset, path, field->name, &box, level->values));
+        TRY(set_level(state, field, z, level));
     }
     bool has_wall = true;
-    if (!status && field->has_wall)
-        status = read_wall(dataset, path, state, field, field->name, 0, &has_wall);
-    if (!status && !has_wall)
-        status = fail(MINIAPP_INPUT, "%s: cannot continue from it: '%s' has no southern_wall", path,
-                      field->name);
-    if (!status)
-        mark_ghosts(state, field);
-    return status;
+    if (field->has_wall)
+        TRY(read_wall(dataset, path, state, field, field->name, 0, &has_wall));
+    if (!has_wall)
+        return fail(MINIAPP_INPUT, "%s: cannot continue from it: '%s' has no southern_wall", path,
+                    field->name);
+    mark_ghosts(state, field);
+    return MINIAPP_DONE;
 }
 
 static bool has_shape(hid_t dataset, const struct miniapp_field *field,
@@ -137,15 +133,11 @@ static enum miniapp_status read_carried(hid_t file, const char *path, struct min
 {
     const struct miniapp_grid whole = miniapp_grid_interior(&state->whole);
     hid_t dataset;
-    enum miniapp_status status = open_dataset(file, path, field->name, &dataset);
-    if (status)
-        return status;
+    TRY(open_dataset(file, path, field->name, &dataset));
     const char *const why = misfit(dataset, field, &whole);
-    if (why)
-        status =
-            fail(MINIAPP_INPUT, "%s: cannot continue from it: '%s' %s", path, field->name, why);
-    if (!status)
-        status = check_written(dataset, path, field->name);
+    enum miniapp_status status =
+        why ? fail(MINIAPP_INPUT, "%s: cannot continue from it: '%s' %s", path, field->name, why)
+            : check_written(dataset, path, field->name);
     if (!status)
         status = read_levels(path, dataset, state, field, level);
     H5Dclose(dataset);
@@ -158,13 +150,11 @@ static enum miniapp_status read_all(hid_t file, const char *path, struct miniapp
     struct levels_of level;
     double number = NAN;
     bool has_number;
-    enum miniapp_status status = read_attribute(file, path, STEP_NAME, &has_number, &number);
-    if (!status && number != (double)step)
-        status = fail(MINIAPP_INPUT, "%s: cannot continue from it: its '%s' is %.15g, not %zu",
-                      path, STEP_NAME, number, step);
-    if (status)
-        return status;
-    status = make_levels(&state->grid, &level);
+    TRY(read_attribute(file, path, STEP_NAME, &has_number, &number));
+    if (number != (double)step)
+        return fail(MINIAPP_INPUT, "%s: cannot continue from it: its '%s' is %.15g, not %zu", path,
+                    STEP_NAME, number, step);
+    enum miniapp_status status = make_levels(&state->grid, &level);
     for (size_t id = 1; id <= miniapp_field_count() && !status; id++)
         if (miniapp_sequence_carries(sequence, &fields[id]))
             status = read_carried(file, path, state, &fields[id], &level);
@@ -176,17 +166,13 @@ static enum miniapp_status settle_levels(struct miniapp_state *state,
                                          const struct miniapp_field *field,
                                          const struct levels_of *level)
 {
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t z = 0; z < level_count(field, &state->grid) && !status; z++) {
-        status = get_mask(state, field, z, level);
-        if (!status)
-            status = get_level(state, field, z, level->plane, level->values);
-        if (!status)
-            status = set_level(state, field, z, level);
+    for (size_t z = 0; z < level_count(field, &state->grid); z++) {
+        TRY(get_mask(state, field, z, level));
+        TRY(get_level(state, field, z, level->plane, level->values));
+        TRY(set_level(state, field, z, level));
     }
-    if (!status)
-        mark_ghosts(state, field);
-    return status;
+    mark_ghosts(state, field);
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status miniapp_snapshot_settle(struct miniapp_state *state,
@@ -206,12 +192,10 @@ enum miniapp_status miniapp_snapshot_load(const char *path, struct miniapp_state
                                           const struct miniapp_sequence *sequence, size_t step)
 {
     hid_t file;
-    enum miniapp_status status = open_file(path, &file);
-    if (!status) {
-        status = read_all(file, path, state, sequence, step);
-        state->steps = step;
-        H5Fclose(file);
-    }
+    TRY(open_file(path, &file));
+    const enum miniapp_status status = read_all(file, path, state, sequence, step);
+    state->steps = step;
+    H5Fclose(file);
     return status;
 }
 
@@ -219,13 +203,12 @@ enum miniapp_status miniapp_snapshot_texts(const char *path, size_t count, const
                                            char texts[][MINIAPP_TEXT])
 {
     hid_t file;
-    enum miniapp_status status = open_file(path, &file);
-    const bool is_open = !status;
+    TRY(open_file(path, &file));
+    enum miniapp_status status = MINIAPP_DONE;
     for (size_t i = 0; i < count && !status; i++)
         if (find_text(file, names[i], MINIAPP_TEXT, texts[i]) <= 0)
             status = fail(MINIAPP_INPUT, "%s: cannot continue from it: its '%s' is no text", path,
                           names[i]);
-    if (is_open)
-        H5Fclose(file);
+    H5Fclose(file);
     return status;
 }

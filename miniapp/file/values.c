@@ -97,10 +97,8 @@ enum miniapp_status read_dataset(struct miniapp_input *input, enum field_id id, 
     const char *const name = input->source[id];
     const struct box box = box_in_file(input, &fields[id]);
     hid_t dataset;
-    enum miniapp_status status = open_dataset(input->file, input->path, name, &dataset);
-    if (status)
-        return status;
-    status = read_box(dataset, input->path, name, &box, values);
+    TRY(open_dataset(input->file, input->path, name, &dataset));
+    const enum miniapp_status status = read_box(dataset, input->path, name, &box, values);
     H5Dclose(dataset);
     return status;
 }
@@ -108,12 +106,10 @@ enum miniapp_status read_dataset(struct miniapp_input *input, enum field_id id, 
 static enum miniapp_status check_read(struct miniapp_input *input, enum field_id id,
                                       const double *values, size_t elements)
 {
-    if (miniapp_is_real(fields[id].type)) {
-        const enum miniapp_status status = check_values_read(input, id, values, elements);
-        const bool is_height = id == FIELD_zt || id == FIELD_zw;
-        return status || !is_height ? status : check_heights(input, id, values);
-    }
-    return check_mask(input, id, values);
+    if (!miniapp_is_real(fields[id].type))
+        return check_mask(input, id, values);
+    TRY(check_values_read(input, id, values, elements));
+    return id == FIELD_zt || id == FIELD_zw ? check_heights(input, id, values) : MINIAPP_DONE;
 }
 
 /* Fills a field that is absent with what stands in for it. */
@@ -122,9 +118,8 @@ static enum miniapp_status fill_absent(struct miniapp_input *input, enum field_i
 {
     const struct miniapp_field *const field = &fields[id];
     double *source = NULL;
-    if (field->stand_in && !field->is_sampled) {
+    if (field->stand_in && !field->is_sampled)
         TRY(read_field(input, field->stand_in, &source));
-    }
     for (size_t i = 0; i < elements; i++)
         values[i] = field->is_sampled ? sample_of(element_in_file(input, field, i))
                     : source          ? field->stand_in_factor * source[i]
@@ -140,12 +135,10 @@ enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, do
     if (!*values)
         return fail(MINIAPP_DEVICE, "out of memory for '%s': it needs %.3g GB", fields[id].name,
                     (double)elements * sizeof(double) / 1e9);
-    enum miniapp_status status = MINIAPP_DONE;
-    if (!input->is_there[id])
-        status = fill_absent(input, id, *values, elements);
-    else
-        status = read_dataset(input, id, *values);
-    if (!status && input->is_there[id])
+    const bool is_there = input->is_there[id];
+    enum miniapp_status status =
+        is_there ? read_dataset(input, id, *values) : fill_absent(input, id, *values, elements);
+    if (!status && is_there)
         status = check_read(input, id, *values, elements);
     if (status) {
         free(*values);

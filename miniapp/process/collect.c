@@ -21,14 +21,13 @@ static enum miniapp_status check_variable(const struct run *run,
 {
     const struct options *options = &run->options;
     const struct miniapp_grid grid = miniapp_input_facts(run->input).grid;
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t p = 0; p < options->precision_count && !status; p++) {
+    for (size_t p = 0; p < options->precision_count; p++) {
         struct miniapp_reference reference;
-        status = miniapp_reference_read(run->references, miniapp_sequence_name(sequence), field,
-                                        &grid, options->precisions[p], options->allow, &reference);
+        TRY(miniapp_reference_read(run->references, miniapp_sequence_name(sequence), field, &grid,
+                                   options->precisions[p], options->allow, &reference));
         miniapp_reference_release(&reference);
     }
-    return status;
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status check_reference(struct run *run)
@@ -58,15 +57,14 @@ static enum miniapp_status begin_use(struct run *run, const struct row *row,
 {
     const struct options *options = &run->options;
     const char *const sequence = miniapp_sequence_name(row->sequence);
-    enum miniapp_status status = MINIAPP_DONE;
     if (options->reference)
-        status = miniapp_reference_read(run->references, sequence, field, &use->grid,
-                                        row->precision, options->allow, &use->reference);
+        TRY(miniapp_reference_read(run->references, sequence, field, &use->grid, row->precision,
+                                   options->allow, &use->reference));
     compare_begin(&use->comparison, &use->reference);
     sha256_init(&use->digest);
-    if (!status && options->output)
-        status = miniapp_output_begin(run->output, sequence, field, &use->grid, row->precision);
-    return status;
+    if (options->output)
+        TRY(miniapp_output_begin(run->output, sequence, field, &use->grid, row->precision));
+    return MINIAPP_DONE;
 }
 
 static enum miniapp_status use_plane(struct run *run, struct output_use *use, size_t plane,
@@ -106,14 +104,13 @@ static enum miniapp_status add_checksum(struct run *run, const struct row *row,
 static enum miniapp_status end_use(struct run *run, const struct row *row,
                                    const struct miniapp_field *field, struct output_use *use)
 {
-    enum miniapp_status status = MINIAPP_DONE;
     if (run->options.output)
-        status = miniapp_output_end(run->output);
-    if (!status && run->options.reference)
-        status = add_check(run, row, field, use);
-    if (!status && run->options.checksums)
-        status = add_checksum(run, row, field, use);
-    return status;
+        TRY(miniapp_output_end(run->output));
+    if (run->options.reference)
+        TRY(add_check(run, row, field, use));
+    if (run->options.checksums)
+        TRY(add_checksum(run, row, field, use));
+    return MINIAPP_DONE;
 }
 
 /* Brings one output to the host and to the form of the file, to be compared, hashed and written.
@@ -286,12 +283,11 @@ static enum miniapp_status agree_on_row(const struct row *row, struct result *re
 static enum miniapp_status find_courant(struct row *row)
 {
     struct miniapp_flow flow;
-    enum miniapp_status status = MINIAPP_DONE;
     if (miniapp_sequence_carries(row->sequence, miniapp_field_find("u"))) {
-        status = miniapp_flow_measure(row->state, row->sequence, &flow);
+        TRY(miniapp_flow_measure(row->state, row->sequence, &flow));
         memcpy(row->flow.courant, flow.courant, sizeof(flow.courant));
     }
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* The march of a row that made all of its steps, or all up to one that went wrong. */

@@ -58,23 +58,21 @@ enum miniapp_status options_check_setting(const struct options *options,
                                           const struct miniapp_setting *setting, double value,
                                           const char *where, enum miniapp_status status)
 {
-    enum miniapp_status found = MINIAPP_DONE;
-    for (size_t p = 0; p < options->precision_count && !found; p++)
-        found = miniapp_setting_check(setting, value, options->precisions[p], where, status);
-    return found;
+    for (size_t p = 0; p < options->precision_count; p++)
+        TRY(miniapp_setting_check(setting, value, options->precisions[p], where, status));
+    return MINIAPP_DONE;
 }
 
 /* Checks the settings at the end, because --precision may follow --set. */
 static enum miniapp_status check_settings(const struct options *options)
 {
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t i = 0; i < miniapp_setting_count() && !status; i++) {
+    for (size_t i = 0; i < miniapp_setting_count(); i++) {
         const struct miniapp_setting *const setting = miniapp_setting_at(i);
         const double value = miniapp_settings_get(options->settings, miniapp_setting_name(setting));
         if (options->is_set[i])
-            status = options_check_setting(options, setting, value, "--set", MINIAPP_USAGE);
+            TRY(options_check_setting(options, setting, value, "--set", MINIAPP_USAGE));
     }
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* A row that steps in time changes its fields, so it cannot share them with other rows. */

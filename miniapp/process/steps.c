@@ -144,14 +144,14 @@ static enum miniapp_status find_start(struct run *run)
 {
     const size_t steps = run->options.steps;
     size_t newest = 0;
-    enum miniapp_status status = steps_find_newest(run, steps, &run->first_step);
-    if (!status && run->first_step == 0)
-        status = steps_find_newest(run, SIZE_MAX, &newest);
+    TRY(steps_find_newest(run, steps, &run->first_step));
+    if (run->first_step == 0)
+        TRY(steps_find_newest(run, SIZE_MAX, &newest));
     if (newest > steps)
         warn("--restart starts from the input: there is a snapshot of step %zu, but none of a step "
              "before %zu",
              newest, steps);
-    return status;
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status steps_find_start(struct run *run)

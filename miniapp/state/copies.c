@@ -46,11 +46,10 @@ enum miniapp_status state_to_device(struct miniapp_state *state, struct slot *sl
         return MINIAPP_DONE;
     if (!slot->host_current)
         return never_set(slot);
-    enum miniapp_status status = state_allocate(state, slot);
-    if (!status)
-        status = send(state, slot, 0, slot->host, slot_bytes(state, slot));
-    slot->device_current = !status;
-    return status;
+    TRY(state_allocate(state, slot));
+    TRY(send(state, slot, 0, slot->host, slot_bytes(state, slot)));
+    slot->device_current = true;
+    return MINIAPP_DONE;
 }
 
 void state_written(struct slot *slot, const signed char ghosts[MINIAPP_SIDES])
@@ -175,22 +174,18 @@ enum miniapp_status miniapp_state_set_part(struct miniapp_state *state, const ch
                                            size_t first, size_t count, const double *values)
 {
     struct slot *const slot = slot_of_part(state, name, first, count);
-    enum miniapp_status status = !slot    ? MINIAPP_USAGE
-                                 : values ? check_values(state, slot, values, count)
-                                          : null_given();
-    if (status)
-        return status;
+    if (!slot || !values)
+        return slot ? null_given() : MINIAPP_USAGE;
+    TRY(check_values(state, slot, values, count));
     state_stop_forcing(state, slot);
-    const bool keeps_some = is_set(slot) && count < slot_elements(state, slot);
-    status = state_allocate(state, slot);
-    if (!status && keeps_some)
-        status = state_to_device(state, slot);
-    if (!status)
-        status = put(state, slot, first, count, values);
-    if (!status)
-        state_written(slot, keeps_some ? slot->ghosts : all_ghosts);
     slot->is_checked = false;
-    return status;
+    const bool keeps_some = is_set(slot) && count < slot_elements(state, slot);
+    TRY(state_allocate(state, slot));
+    if (keeps_some)
+        TRY(state_to_device(state, slot));
+    TRY(put(state, slot, first, count, values));
+    state_written(slot, keeps_some ? slot->ghosts : all_ghosts);
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status miniapp_state_set(struct miniapp_state *state, const char *name,

@@ -187,11 +187,8 @@ static enum miniapp_status pack(struct miniapp_state *state, enum miniapp_side s
 {
     struct pending *const pending = &state->exchange->pending;
     struct buffer *const out = &state->exchange->out[side], *const in = &state->exchange->in[side];
-    enum miniapp_status status = reserve(state, out, bytes);
-    if (!status)
-        status = reserve(state, in, bytes);
-    if (status)
-        return status;
+    TRY(reserve(state, out, bytes));
+    TRY(reserve(state, in, bytes));
     copy_all(state, pending->slots, pending->count, side, pending->round, depth_of(state->exchange),
              true, out->device);
     pending->messages[pending->sent++] =
@@ -205,12 +202,10 @@ static enum miniapp_status unpack(struct miniapp_state *state, const struct mess
     const struct pending *const pending = &state->exchange->pending;
     const enum miniapp_side side = (enum miniapp_side)message->sent_as;
     const struct buffer *const in = &state->exchange->in[side];
-    const enum miniapp_status status =
-        device_send(state->device, in->device, in->host, message->bytes, "ghosts");
-    if (!status)
-        copy_all(state, pending->slots, pending->count, side, pending->round,
-                 depth_of(state->exchange), false, in->device);
-    return status;
+    TRY(device_send(state->device, in->device, in->host, message->bytes, "ghosts"));
+    copy_all(state, pending->slots, pending->count, side, pending->round, depth_of(state->exchange),
+             false, in->device);
+    return MINIAPP_DONE;
 }
 
 /* Sends the messages of a round, if there are any. */
@@ -220,17 +215,16 @@ static enum miniapp_status send_round(struct miniapp_state *state)
     const bool along_x = pending->axis == MINIAPP_X;
     const enum miniapp_side sides[] = {along_x ? MINIAPP_WEST : MINIAPP_SOUTH,
                                        along_x ? MINIAPP_EAST : MINIAPP_NORTH};
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t i = 0; i < 2 && !status; i++) {
+    for (size_t i = 0; i < 2; i++) {
         const int rank = neighbour(state->exchange, sides[i], state->cyclic_x);
         const size_t bytes = bytes_of_all(state, pending->slots, pending->count, sides[i],
                                           depth_of(state->exchange));
         if (rank >= 0 && bytes > 0)
-            status = pack(state, sides[i], bytes, rank);
+            TRY(pack(state, sides[i], bytes, rank));
     }
-    if (!status && pending->sent > 0)
+    if (pending->sent > 0)
         ranks_exchange_begin(pending->messages, pending->sent);
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* Copies ghosts along x within the memory of the state, if one block spans the whole cyclic
@@ -268,21 +262,19 @@ static bool next_round(struct exchange *exchange)
 static enum miniapp_status send_next(struct miniapp_state *state)
 {
     struct exchange *const exchange = state->exchange;
-    enum miniapp_status status = MINIAPP_DONE;
-    while (!status && exchange->pending.sent == 0 && next_round(exchange))
-        status = send_round(state);
-    return status;
+    while (exchange->pending.sent == 0 && next_round(exchange))
+        TRY(send_round(state));
+    return MINIAPP_DONE;
 }
 
 /* Unpacks the round that has arrived, and sends the next one. */
 static enum miniapp_status unpack_round(struct miniapp_state *state)
 {
     struct pending *const pending = &state->exchange->pending;
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t i = 0; i < pending->sent && !status; i++)
-        status = unpack(state, &pending->messages[i]);
+    for (size_t i = 0; i < pending->sent; i++)
+        TRY(unpack(state, &pending->messages[i]));
     pending->sent = 0;
-    return status ? status : send_next(state);
+    return send_next(state);
 }
 
 static enum miniapp_status start_exchange(struct miniapp_state *state, struct slot *const *slots,
@@ -307,14 +299,12 @@ static void note_arrival(struct miniapp_state *state)
 
 static enum miniapp_status wait_for_exchange(struct miniapp_state *state)
 {
-    enum miniapp_status status = MINIAPP_DONE;
-    while (state->exchange->pending.sent > 0 && !status) {
+    while (state->exchange->pending.sent > 0) {
         ranks_exchange_ended(true);
-        status = unpack_round(state);
+        TRY(unpack_round(state));
     }
-    if (!status)
-        note_arrival(state);
-    return status;
+    note_arrival(state);
+    return MINIAPP_DONE;
 }
 
 /* Fields that were asked for together are sent together, whenever that is, so that all ranks send
@@ -351,9 +341,8 @@ enum miniapp_status exchange_ghosts(struct miniapp_state *state, struct slot *co
                                     size_t count)
 {
     const double start = seconds_now();
-    enum miniapp_status status = backend_of(state)->select(state->device->number);
-    if (status)
-        return status;
+    TRY(backend_of(state)->select(state->device->number));
+    enum miniapp_status status = MINIAPP_DONE;
     if (state->exchange) {
         status = finish(state);
         if (!status)

@@ -42,11 +42,10 @@ static enum miniapp_status take_memory(struct scan *scan)
 
 static enum miniapp_status take_level(struct scan *scan, size_t z)
 {
-    enum miniapp_status status = MINIAPP_DONE;
-    for (int a = 0; a < LEVELS && !status; a++)
-        status = miniapp_state_gather(scan->state, names[a], a == BELOW && z > 0 ? z - 1 : z, true,
-                                      scan->array[a]);
-    return status;
+    for (int a = 0; a < LEVELS; a++)
+        TRY(miniapp_state_gather(scan->state, names[a], a == BELOW && z > 0 ? z - 1 : z, true,
+                                 scan->array[a]));
+    return MINIAPP_DONE;
 }
 
 /* The flow through the faces of a cell, in cells a step: in the west, east, south and north, at the

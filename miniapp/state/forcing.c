@@ -56,13 +56,13 @@ enum miniapp_status state_force(struct miniapp_state *state, const char *name, s
     forcing->records = records;
     forcing->count = count;
     forcing->period = period;
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t i = 0; i < count && !status; i++) {
+    for (size_t i = 0; i < count; i++) {
         char text[RECORD_NAME];
         records[i] = state_added_slot(state, record_name(name, i, text), field->field);
-        status = records[i] ? MINIAPP_DONE : MINIAPP_DEVICE;
+        if (!records[i])
+            return MINIAPP_DEVICE;
     }
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* The two records nearest to a time, and their weights. */
@@ -87,13 +87,9 @@ static enum miniapp_status apply(struct miniapp_state *state, const struct forci
     find_records(forcing, time, record, pair.weights);
     struct slot *const first = forcing->records[record[0]];
     struct slot *const second = forcing->records[record[1]];
-    enum miniapp_status status = state_to_device(state, first);
-    if (!status)
-        status = state_to_device(state, second);
-    if (!status)
-        status = state_allocate(state, forcing->field);
-    if (status)
-        return status;
+    TRY(state_to_device(state, first));
+    TRY(state_to_device(state, second));
+    TRY(state_allocate(state, forcing->field));
     pair.first = first->device;
     pair.second = second->device;
     pair.nx = state->grid.nx;
@@ -143,11 +139,8 @@ enum miniapp_status miniapp_state_average(struct miniapp_state *state, const cha
         from ? state_added_slot(state, mean_name(name, text), from->field) : NULL;
     if (!mean)
         return from ? MINIAPP_DEVICE : MINIAPP_USAGE;
-    enum miniapp_status status = state_to_device(state, from);
-    if (!status)
-        status = state_allocate(state, mean);
-    if (status)
-        return status;
+    TRY(state_to_device(state, from));
+    TRY(state_allocate(state, mean));
     const double weight = 1 / (double)number;
     const struct record_pair pair = {number > 1 ? mean->device : from->device,
                                      from->device,

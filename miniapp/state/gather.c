@@ -70,14 +70,12 @@ static enum miniapp_status get_interior(struct miniapp_state *state, const struc
 {
     const struct block_planes p = block_planes_of(state, slot);
     const size_t nx = p.nx - 2 * p.west, ny = p.ny - 2 * p.south;
-    enum miniapp_status status = MINIAPP_DONE;
     double *own;
-    for (size_t plane = 0; plane < count && !status; plane++) {
-        status = get_plane(state, slot, first + plane, 0, &own);
-        if (!status)
-            copy_part(own + p.south * p.nx + p.west, p.nx, values + plane * nx * ny, nx, nx, ny);
+    for (size_t plane = 0; plane < count; plane++) {
+        TRY(get_plane(state, slot, first + plane, 0, &own));
+        copy_part(own + p.south * p.nx + p.west, p.nx, values + plane * nx * ny, nx, nx, ny);
     }
-    return status;
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status miniapp_state_get_interior(struct miniapp_state *state, const char *name,
@@ -103,11 +101,9 @@ enum miniapp_status miniapp_state_gather(struct miniapp_state *state, const char
     double *own;
     if (!state->exchange)
         return miniapp_state_get_part(state, name, plane * p.elements, p.elements, values);
-    const enum miniapp_status status =
-        state_ends_all(state, get_plane(state, slot, plane, room, &own));
-    if (!status)
-        gather(slot->field, exchange_blocks(state), own, with_ghosts, own + p.elements, values);
-    return status;
+    TRY(state_ends_all(state, get_plane(state, slot, plane, room, &own)));
+    gather(slot->field, exchange_blocks(state), own, with_ghosts, own + p.elements, values);
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status state_gather_all(struct miniapp_state *state, const char *name,
@@ -120,8 +116,7 @@ enum miniapp_status state_gather_all(struct miniapp_state *state, const char *na
     const size_t planes = block_planes_of(state, slot).count;
     const size_t elements =
         miniapp_field_elements(slot->field, with_ghosts ? &state->whole : &inner) / planes;
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t p = 0; p < planes && !status; p++)
-        status = miniapp_state_gather(state, name, p, with_ghosts, values + p * elements);
-    return status;
+    for (size_t p = 0; p < planes; p++)
+        TRY(miniapp_state_gather(state, name, p, with_ghosts, values + p * elements));
+    return MINIAPP_DONE;
 }

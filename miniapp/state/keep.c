@@ -201,20 +201,15 @@ static enum miniapp_status open_whole(struct miniapp_state *state, struct kept *
                                       const struct miniapp_kernel *kernel)
 {
     const struct miniapp_sequence *sequence;
-    enum miniapp_status status = miniapp_sequence_find(kernel->name, &sequence);
-    if (!status)
-        status = miniapp_state_create(state->device, state->precision, &state->whole, &kept->whole);
-    if (!status)
-        status = miniapp_plan_create(kept->whole, sequence, NULL, &kept->whole_plan);
-    return status;
+    TRY(miniapp_sequence_find(kernel->name, &sequence));
+    TRY(miniapp_state_create(state->device, state->precision, &state->whole, &kept->whole));
+    return miniapp_plan_create(kept->whole, sequence, NULL, &kept->whole_plan);
 }
 
 static enum miniapp_status gather_field(struct miniapp_state *state, struct miniapp_state *whole,
                                         struct slot *from, struct slot *to, double *values)
 {
-    const enum miniapp_status status = state_gather_all(state, from->name, true, values);
-    if (status)
-        return status;
+    TRY(state_gather_all(state, from->name, true, values));
     ranks_broadcast(RANKS_ALL, values, slot_elements(whole, to) * sizeof(*values));
     return miniapp_state_set(whole, to->name, values);
 }
@@ -228,15 +223,14 @@ static enum miniapp_status take_block(struct miniapp_state *state, struct miniap
     const size_t nx = block_planes_of(whole, from).nx,
                  plane = block_planes_of(whole, from).elements;
     double *const own = values + p.count * plane;
-    enum miniapp_status status = miniapp_state_get(whole, from->name, values);
-    for (size_t i = 0; i < p.count && !status; i++)
+    TRY(miniapp_state_get(whole, from->name, values));
+    for (size_t i = 0; i < p.count; i++)
         for (size_t y = 0; y < p.ny; y++)
             memcpy(own + i * p.elements + y * p.nx,
                    values + i * plane + (state->y0 + y) * nx + state->x0, p.nx * sizeof(*own));
-    if (!status)
-        status = miniapp_state_set(state, to->name, own);
+    TRY(miniapp_state_set(state, to->name, own));
     state_written(to, argument->ghosts);
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* Room for a field of the whole and, behind it, of the block. */

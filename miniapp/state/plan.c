@@ -88,12 +88,11 @@ static enum miniapp_status check_aliases(const struct bound_step *step)
 static enum miniapp_status check_settings_of(const struct miniapp_state *state,
                                              const struct miniapp_kernel *kernel)
 {
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t i = 0; i < kernel->setting_count && !status; i++)
-        status = miniapp_setting_check(&settings[kernel->settings[i]],
-                                       state->settings.value[kernel->settings[i]], state->precision,
-                                       kernel->name, MINIAPP_USAGE);
-    return status;
+    for (size_t i = 0; i < kernel->setting_count; i++)
+        TRY(miniapp_setting_check(&settings[kernel->settings[i]],
+                                  state->settings.value[kernel->settings[i]], state->precision,
+                                  kernel->name, MINIAPP_USAGE));
+    return MINIAPP_DONE;
 }
 
 static bool has_field(const struct miniapp_sequence *sequence, const char *name)
@@ -110,40 +109,36 @@ static enum miniapp_status bind_step(struct miniapp_plan *plan, const struct ste
 {
     const struct miniapp_state *const state = plan->state;
     const struct miniapp_kernel *const kernel = from->kernel;
-    enum miniapp_status status = MINIAPP_DONE;
     size_t scratch = 0;
     step->kernel = kernel;
     step->condition = from->condition;
     step->run = state->device->backend->functions(state->precision)->run[kernel->id];
-    for (size_t i = 0; i < kernel->argument_count && !status; i++) {
+    for (size_t i = 0; i < kernel->argument_count; i++) {
         const struct miniapp_field *const field = &fields[from->field[i]];
         if (kernel->arguments[i].access == MINIAPP_SCRATCH)
-            status =
-                state_scratch(plan->state, step->scratch[i] = scratch++, field, &step->bytes[i]);
+            TRY(state_scratch(plan->state, step->scratch[i] = scratch++, field, &step->bytes[i]));
         else
-            status = bind_slot(plan, step, i, field, bindings);
+            TRY(bind_slot(plan, step, i, field, bindings));
     }
-    if (!status)
-        status = check_aliases(step);
-    return status ? status : check_settings_of(state, kernel);
+    TRY(check_aliases(step));
+    return check_settings_of(state, kernel);
 }
 
 static enum miniapp_status bind_levels(struct miniapp_plan *plan, const struct levels *levels,
                                        const char *bindings)
 {
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t i = 0; i < plan->level_count && !status; i++) {
+    for (size_t i = 0; i < plan->level_count; i++) {
         const enum field_id ids[2] = {levels[i].before, levels[i].after};
-        for (int n = 0; n < 2 && !status; n++) {
+        for (int n = 0; n < 2; n++) {
             char name[MOST_NAME];
             rename_field(bindings, fields[ids[n]].name, name);
             plan->levels[i].slots[n] = state_slot(plan->state, name);
             if (!plan->levels[i].slots[n])
-                status = MINIAPP_USAGE;
+                return MINIAPP_USAGE;
         }
         plan->levels[i].condition = levels[i].condition;
     }
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* Checks that each binding is of a field of the sequence. */
@@ -314,24 +309,23 @@ static void ask_for_ghosts(const struct miniapp_plan *plan, const struct bound_s
  * has no memory, and settings may have changed. */
 static enum miniapp_status prepare(struct miniapp_state *state, struct bound_step *step)
 {
-    enum miniapp_status status = check_settings_of(state, step->kernel);
+    TRY(check_settings_of(state, step->kernel));
     struct slot *lacking[MOST_ARGUMENTS];
     size_t lack = 0;
-    if (!status)
-        status = overlap(state, step);
-    for (size_t i = 0; i < step->kernel->argument_count && !status; i++) {
+    TRY(overlap(state, step));
+    for (size_t i = 0; i < step->kernel->argument_count; i++) {
         const struct argument *const argument = &step->kernel->arguments[i];
         const bool is_read = argument->access == MINIAPP_READ || argument->access == MINIAPP_UPDATE;
-        if (is_read)
-            status = state_to_device(state, step->slot[i]);
-        if (!status && is_read)
-            status = state_check(state, step->slot[i]);
-        else if (argument->access == MINIAPP_WRITE)
-            status = state_allocate(state, step->slot[i]);
-        if (!status && is_read && reads_more(argument, step->slot[i]->ghosts))
-            lacking[lack++] = step->slot[i];
+        if (is_read) {
+            TRY(state_to_device(state, step->slot[i]));
+            TRY(state_check(state, step->slot[i]));
+            if (reads_more(argument, step->slot[i]->ghosts))
+                lacking[lack++] = step->slot[i];
+        } else if (argument->access == MINIAPP_WRITE) {
+            TRY(state_allocate(state, step->slot[i]));
+        }
     }
-    return status ? status : state_exchange(state, lacking, lack);
+    return state_exchange(state, lacking, lack);
 }
 
 static enum miniapp_status run_step(struct miniapp_state *state, struct bound_step *step)

@@ -268,10 +268,8 @@ static enum miniapp_status make_with_tracers(const char *text, struct miniapp_se
     enum miniapp_status status =
         name ? find_locked(name, &from) : fail(MINIAPP_DEVICE, "out of memory for a sequence");
     free(name);
-    if (!status)
-        status = find_plain("tracer_step", &step);
-    if (status)
-        return status;
+    TRY(status);
+    TRY(find_plain("tracer_step", &step));
     status = add_tracers(from, step, text + length + 1, to);
     if (status)
         free((struct levels *)to->levels);

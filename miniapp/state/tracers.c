@@ -164,9 +164,7 @@ static enum miniapp_status append_tracer(const struct miniapp_sequence *step, co
                                          struct levels *levels)
 {
     enum field_id tracer;
-    const enum miniapp_status status = find_tracer(name, &tracer);
-    if (status)
-        return status;
+    TRY(find_tracer(name, &tracer));
     if (has_tracer(to, tracer))
         return fail(MINIAPP_USAGE, "tracer '%s' is given twice", name);
     for (size_t s = is_first ? 0 : step->start_count; s < step->count; s++)
@@ -191,7 +189,6 @@ enum miniapp_status add_tracers(const struct miniapp_sequence *base,
                                 struct miniapp_sequence *to)
 {
     const size_t count = count_names(names);
-    enum miniapp_status status = MINIAPP_DONE;
     if (base->level_count == 0)
         return fail(MINIAPP_USAGE,
                     "tracers need a sequence with time levels, such as ocean_step; '%s' has none",
@@ -205,16 +202,15 @@ enum miniapp_status add_tracers(const struct miniapp_sequence *base,
         return fail(MINIAPP_DEVICE, "out of memory for a sequence");
     memcpy(to->steps, base->steps, base->count * sizeof(*to->steps));
     memcpy(levels, base->levels, base->level_count * sizeof(*levels));
-    for (size_t i = 0; i < count && !status; i++) {
+    for (size_t i = 0; i < count; i++) {
         char name[MOST_NAME];
-        status = first_name(names, name);
-        if (!status && i == MOST_TRACERS)
-            status = fail(MINIAPP_USAGE, "there are at most %d tracers, and '%s' is one more",
-                          MOST_TRACERS, name);
-        if (!status)
-            status = append_tracer(step, name, i == 0, to, levels);
+        TRY(first_name(names, name));
+        if (i == MOST_TRACERS)
+            return fail(MINIAPP_USAGE, "there are at most %d tracers, and '%s' is one more",
+                        MOST_TRACERS, name);
+        TRY(append_tracer(step, name, i == 0, to, levels));
         names += strcspn(names, "+");
         names += *names == '+';
     }
-    return status;
+    return MINIAPP_DONE;
 }

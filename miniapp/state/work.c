@@ -83,20 +83,18 @@ static void add_sinking(struct work *work, size_t z)
 static enum miniapp_status add_all_sinking(struct work *work)
 {
     struct miniapp_state *const state = work->state;
-    enum miniapp_status status = miniapp_run(state, "density:temp=temp_taup1,salt=salt_taup1");
-    for (size_t z = work->inner.nz; z-- > 0 && !status;) {
+    TRY(miniapp_run(state, "density:temp=temp_taup1,salt=salt_taup1"));
+    for (size_t z = work->inner.nz; z-- > 0;) {
         double *const above = work->plane[RHO];
         work->plane[RHO] = work->plane[RHO_ABOVE];
         work->plane[RHO_ABOVE] = above;
-        status = miniapp_state_gather(state, "rho", z, false, work->plane[RHO]);
-        if (!status)
-            status = miniapp_state_gather(state, "w_taup1", z, false, work->plane[W_THEN]);
-        if (!status)
-            status = miniapp_state_gather(state, "maskW", z, false, work->plane[MASK_W]);
-        if (!status && ranks_own() == 0)
+        TRY(miniapp_state_gather(state, "rho", z, false, work->plane[RHO]));
+        TRY(miniapp_state_gather(state, "w_taup1", z, false, work->plane[W_THEN]));
+        TRY(miniapp_state_gather(state, "maskW", z, false, work->plane[MASK_W]));
+        if (ranks_own() == 0)
             add_sinking(work, z);
     }
-    return status ? status : miniapp_run(state, "density");
+    return miniapp_run(state, "density");
 }
 
 /* ---- what the flow gains ---- */
@@ -165,19 +163,18 @@ static enum miniapp_status add_faces(struct work *work, bool is_v)
 {
     const char *const *const name = names[is_v];
     const struct miniapp_grid *const g = &work->inner;
-    enum miniapp_status status = MINIAPP_DONE;
     memset(work->columns, 0, g->nx * g->ny * sizeof(*work->columns));
-    for (int a = LEVELS; a < PLANES && !status; a++)
-        status = miniapp_state_gather(work->state, name[a], 0, false, work->plane[a]);
-    for (size_t z = 0; z < g->nz && !status; z++) {
-        for (int a = 0; a < LEVELS && !status; a++)
-            status = miniapp_state_gather(work->state, name[a], z, false, work->plane[a]);
-        if (!status && ranks_own() == 0)
+    for (int a = LEVELS; a < PLANES; a++)
+        TRY(miniapp_state_gather(work->state, name[a], 0, false, work->plane[a]));
+    for (size_t z = 0; z < g->nz; z++) {
+        for (int a = 0; a < LEVELS; a++)
+            TRY(miniapp_state_gather(work->state, name[a], z, false, work->plane[a]));
+        if (ranks_own() == 0)
             add_faces_of_level(work, is_v, z);
     }
-    if (!status && ranks_own() == 0)
+    if (ranks_own() == 0)
         add_columns(work, is_v);
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* ---- whether frictions dissipate what they take ---- */
