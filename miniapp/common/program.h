@@ -106,13 +106,6 @@ enum miniapp_status miniapp_state_get_part(struct miniapp_state *, const char *n
 /* How many ghosts on a side are current. */
 int miniapp_state_ghosts(const struct miniapp_state *, const char *name, enum miniapp_side);
 
-/* Bytes copied between host and device since the state was made, and the time it took. */
-struct miniapp_traffic {
-    double to_device_bytes, to_device_seconds;
-    double from_device_bytes, from_device_seconds;
-};
-struct miniapp_traffic miniapp_state_traffic(const struct miniapp_state *);
-
 /* Seconds of a step in the last run, with the copies and exchanges before it. */
 double miniapp_plan_seconds(const struct miniapp_plan *, size_t step);
 

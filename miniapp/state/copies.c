@@ -13,28 +13,6 @@
 
 enum { PART = 1 << 13 }; /* doubles in the buffer for elements on their way to a device and back */
 
-static enum miniapp_status send(struct miniapp_state *state, struct slot *slot, size_t offset,
-                                const void *host, size_t bytes)
-{
-    const double start = seconds_now();
-    const enum miniapp_status status =
-        device_send(state->device, (char *)slot->device + offset, host, bytes, slot->name);
-    state->traffic.to_device_seconds += seconds_now() - start;
-    state->traffic.to_device_bytes += (double)bytes;
-    return status;
-}
-
-static enum miniapp_status fetch(struct miniapp_state *state, const struct slot *slot,
-                                 size_t offset, void *host, size_t bytes)
-{
-    const double start = seconds_now();
-    const enum miniapp_status status =
-        device_fetch(state->device, host, (const char *)slot->device + offset, bytes, slot->name);
-    state->traffic.from_device_seconds += seconds_now() - start;
-    state->traffic.from_device_bytes += (double)bytes;
-    return status;
-}
-
 static enum miniapp_status never_set(const struct slot *slot)
 {
     return fail(MINIAPP_USAGE, "field '%s' is read, but was never set", slot->name);
@@ -47,7 +25,7 @@ enum miniapp_status state_to_device(struct miniapp_state *state, struct slot *sl
     if (!slot->host_current)
         return never_set(slot);
     TRY(state_allocate(state, slot));
-    TRY(send(state, slot, 0, slot->host, slot_bytes(state, slot)));
+    TRY(device_send(state->device, slot->device, slot->host, slot_bytes(state, slot), slot->name));
     slot->device_current = true;
     return MINIAPP_DONE;
 }
@@ -80,7 +58,7 @@ const void *miniapp_state_read(struct miniapp_state *state, const char *name)
     void *const memory = slot && is_set(slot) ? mirror(state, slot) : NULL;
     if (!memory || backend_of(state)->is_host || slot->host_current)
         return memory;
-    if (fetch(state, slot, 0, memory, slot_bytes(state, slot)))
+    if (device_fetch(state->device, memory, slot->device, slot_bytes(state, slot), slot->name))
         return NULL;
     slot->host_current = true;
     return memory;
@@ -128,21 +106,20 @@ static enum miniapp_status put(struct miniapp_state *state, struct slot *slot, s
     const size_t bytes = element_bytes(state, slot);
     const enum miniapp_type type = slot->field->type;
     const size_t part = elements_at_once(state, slot);
-    enum miniapp_status status = MINIAPP_DONE;
+    char *const device = (char *)slot->device + first * bytes;
     double buffer[PART];
     if (backend_of(state)->is_host) {
-        convert_from_double(values, count, type, state->precision,
-                            (char *)slot->device + first * bytes);
+        convert_from_double(values, count, type, state->precision, device);
         return MINIAPP_DONE;
     }
     if (is_double(type, state->precision))
-        return send(state, slot, first * bytes, values, count * bytes);
-    for (size_t done = 0; done < count && !status; done += part) {
+        return device_send(state->device, device, values, count * bytes, slot->name);
+    for (size_t done = 0; done < count; done += part) {
         const size_t now = count - done < part ? count - done : part;
         convert_from_double(values + done, now, type, state->precision, buffer);
-        status = send(state, slot, (first + done) * bytes, buffer, now * bytes);
+        TRY(device_send(state->device, device + done * bytes, buffer, now * bytes, slot->name));
     }
-    return status;
+    return MINIAPP_DONE;
 }
 
 static enum miniapp_status check_values(const struct miniapp_state *state, const struct slot *slot,
@@ -203,18 +180,18 @@ static enum miniapp_status get(struct miniapp_state *state, const struct slot *s
                                size_t count, double *values)
 {
     const size_t bytes = element_bytes(state, slot);
+    const enum miniapp_type type = slot->field->type;
     const size_t part = elements_at_once(state, slot);
-    enum miniapp_status status = MINIAPP_DONE;
+    const char *const device = (const char *)slot->device + first * bytes;
     double buffer[PART];
-    if (is_double(slot->field->type, state->precision))
-        return fetch(state, slot, first * bytes, values, count * bytes);
-    for (size_t done = 0; done < count && !status; done += part) {
+    if (is_double(type, state->precision))
+        return device_fetch(state->device, values, device, count * bytes, slot->name);
+    for (size_t done = 0; done < count; done += part) {
         const size_t now = count - done < part ? count - done : part;
-        status = fetch(state, slot, (first + done) * bytes, buffer, now * bytes);
-        if (!status)
-            convert_to_double(buffer, now, slot->field->type, state->precision, values + done);
+        TRY(device_fetch(state->device, buffer, device + done * bytes, now * bytes, slot->name));
+        convert_to_double(buffer, now, type, state->precision, values + done);
     }
-    return status;
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status miniapp_state_get_part(struct miniapp_state *state, const char *name,

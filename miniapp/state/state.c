@@ -179,11 +179,6 @@ double miniapp_state_bytes(const struct miniapp_state *state)
     return state ? state->bytes : 0;
 }
 
-struct miniapp_traffic miniapp_state_traffic(const struct miniapp_state *state)
-{
-    return state->traffic;
-}
-
 /* ---- its fields ---- */
 
 static struct slot *find_slot(const struct miniapp_state *state, const char *name)

@@ -50,7 +50,6 @@ struct miniapp_state {
     enum miniapp_status kernel_status; /* of totals that a kernel asks for while it runs */
     bool is_in_step;                   /* a plan is making a step in time */
     double bytes;
-    struct miniapp_traffic traffic;
 };
 
 /* How many ghosts are current on each side when all are. */
