@@ -89,8 +89,8 @@ static struct row triad_of(const struct row *row, const struct miniapp_settings 
     triad.sequence = ceiling_of_bytes();
     const struct miniapp_grid point = {1, 1, 1};
     const double points =
-        miniapp_sequence_bytes(row->sequence, &row->grid, row->precision, settings) /
-        miniapp_sequence_bytes(triad.sequence, &point, row->precision, settings);
+        miniapp_sequence_moves(row->sequence, &row->grid, row->precision, settings).bytes /
+        miniapp_sequence_moves(triad.sequence, &point, row->precision, settings).bytes;
     if (row->sequence != triad.sequence)
         triad.grid = grid_of_size((size_t)fmin(fmax(points, least), most));
     return triad;
@@ -156,16 +156,10 @@ double row_flops(const struct row *row)
     return flops;
 }
 
-double row_bytes(const struct row *row)
+struct miniapp_moves row_moves(const struct row *row)
 {
-    return miniapp_sequence_bytes(row->sequence, &row->grid, row->precision,
+    return miniapp_sequence_moves(row->sequence, &row->grid, row->precision,
                                   miniapp_state_settings(row->state));
-}
-
-double row_traffic(const struct row *row)
-{
-    return miniapp_sequence_traffic(row->sequence, &row->grid, row->precision,
-                                    miniapp_state_settings(row->state));
 }
 
 /* ---- which fields a row shares ---- */

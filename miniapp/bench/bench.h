@@ -124,8 +124,7 @@ enum miniapp_status row_settle(struct row *row);
  * flops depend on it, the pressure of each level. */
 double row_flops(const struct row *row);
 double row_kernel_flops(const struct row *row, const struct miniapp_kernel *kernel);
-double row_bytes(const struct row *row);
-double row_traffic(const struct row *row);
+struct miniapp_moves row_moves(const struct row *row);
 
 void bench_close(struct bench *bench);
 

@@ -60,19 +60,18 @@ const struct miniapp_field *miniapp_kernel_level_of_flops(const struct miniapp_k
 double miniapp_kernel_flops_on(const struct miniapp_kernel *, const struct miniapp_grid *,
                                const struct miniapp_settings *, const double *values);
 
-double miniapp_kernel_bytes(const struct miniapp_kernel *, const struct miniapp_grid *,
-                            enum miniapp_precision, const struct miniapp_settings *);
-
-/* The bytes that move if a cache fetches a line before it is written: a WRITE argument counts
- * twice, too. */
-double miniapp_kernel_traffic(const struct miniapp_kernel *, const struct miniapp_grid *,
-                              enum miniapp_precision, const struct miniapp_settings *);
-
-/* The sums over the steps of a sequence that run with the settings. */
-double miniapp_sequence_bytes(const struct miniapp_sequence *, const struct miniapp_grid *,
-                              enum miniapp_precision, const struct miniapp_settings *);
-double miniapp_sequence_traffic(const struct miniapp_sequence *, const struct miniapp_grid *,
-                                enum miniapp_precision, const struct miniapp_settings *);
+/* The bytes that a call moves, and those that move if a cache fetches a line before it is written,
+ * so that a WRITE argument counts twice, too. Those of a sequence are the sums over its steps that
+ * run with the settings. */
+struct miniapp_moves {
+    double bytes, traffic;
+};
+struct miniapp_moves miniapp_kernel_moves(const struct miniapp_kernel *,
+                                          const struct miniapp_grid *, enum miniapp_precision,
+                                          const struct miniapp_settings *);
+struct miniapp_moves miniapp_sequence_moves(const struct miniapp_sequence *,
+                                            const struct miniapp_grid *, enum miniapp_precision,
+                                            const struct miniapp_settings *);
 
 /* Whether a step runs with these settings. */
 bool miniapp_sequence_runs(const struct miniapp_sequence *, size_t step,

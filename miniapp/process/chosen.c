@@ -139,7 +139,7 @@ static struct miniapp_grid grid_that_moves(double bytes, const struct miniapp_se
     do {
         grid = grid_of_size(points);
         points += points / 64 + 1;
-    } while (miniapp_sequence_bytes(sequence, &grid, precision, settings) < bytes);
+    } while (miniapp_sequence_moves(sequence, &grid, precision, settings).bytes < bytes);
     return grid;
 }
 

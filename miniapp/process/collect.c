@@ -202,7 +202,7 @@ static double rate_of(const struct bench *bench, int place, bool of_bytes, bool 
     const struct row *row = place == NO_ROW ? NULL : &bench->rows[place];
     if (!row || row->samples.count == 0)
         return 0;
-    return (of_bytes ? row_bytes(row) : row_flops(row)) /
+    return (of_bytes ? row_moves(row).bytes : row_flops(row)) /
            (is_best ? row->timing.min : row->timing.median);
 }
 
@@ -250,7 +250,7 @@ static void find_shares(const struct row *row, struct result *result)
         result->shares[result->share_count++] = (struct share){
             .kernel = miniapp_kernel_name(kernel),
             .share = row->step_seconds[s] / sum,
-            .bytes = miniapp_kernel_bytes(kernel, &row->grid, row->precision, settings),
+            .bytes = miniapp_kernel_moves(kernel, &row->grid, row->precision, settings).bytes,
             .flops = row_kernel_flops(row, kernel),
         };
     }
@@ -349,8 +349,9 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
     result->timing = row->timing;
     result->empty_call = row->empty_call;
     result->asked_seconds = row->wanted ? 0 : run->options.seconds;
-    result->bytes = row_bytes(row);
-    result->traffic = row_traffic(row);
+    const struct miniapp_moves moves = row_moves(row);
+    result->bytes = moves.bytes;
+    result->traffic = moves.traffic;
     result->flops = row_flops(row);
     find_shares(row, result);
     result->to_device = to_device;

@@ -59,6 +59,8 @@ static void list_kernel(FILE *stream, const struct miniapp_kernel *kernel,
 {
     const struct miniapp_grid large = {1000, 1000, 100};
     const double points = (double)miniapp_grid_points(&large);
+    const struct miniapp_moves moves =
+        miniapp_kernel_moves(kernel, &large, MINIAPP_FLOAT64, defaults);
     fprintf(stream, "%s: %s\n  defined by %s\n", miniapp_kernel_name(kernel),
             miniapp_kernel_summary(kernel), miniapp_kernel_citation(kernel));
     if (strcmp(miniapp_kernel_subject(kernel), "calibration") == 0)
@@ -81,8 +83,7 @@ static void list_kernel(FILE *stream, const struct miniapp_kernel *kernel,
             "  a point costs %.0f bytes (%.0f where a line is fetched before it is written) and "
             "%.0f flops "
             "in float64\n\n",
-            miniapp_kernel_bytes(kernel, &large, MINIAPP_FLOAT64, defaults) / points,
-            miniapp_kernel_traffic(kernel, &large, MINIAPP_FLOAT64, defaults) / points,
+            moves.bytes / points, moves.traffic / points,
             miniapp_kernel_flops(kernel, &large, defaults) / points);
 }
 

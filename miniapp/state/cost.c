@@ -23,19 +23,6 @@ double miniapp_kernel_flops_on(const struct miniapp_kernel *kernel, const struct
     return flops * (double)(grid->nx * grid->ny);
 }
 
-/* How often the elements of an argument move, by the kind of access. */
-typedef int times_of(enum miniapp_access access);
-
-static int least_times(enum miniapp_access access)
-{
-    return access == MINIAPP_SCRATCH ? 0 : access == MINIAPP_UPDATE ? 2 : 1;
-}
-
-static int times_with_allocation(enum miniapp_access access)
-{
-    return access == MINIAPP_WRITE ? 2 : least_times(access);
-}
-
 static size_t touched_elements(const struct miniapp_kernel *kernel, const struct argument *argument,
                                const struct miniapp_grid *grid,
                                const struct miniapp_settings *values)
@@ -45,54 +32,38 @@ static size_t touched_elements(const struct miniapp_kernel *kernel, const struct
     return extent == ALL_OF_IT ? all : extent == ONE_LEVEL_OF_IT ? all / grid->nz : 0;
 }
 
-static double moved_bytes(const struct miniapp_kernel *kernel, const struct miniapp_grid *grid,
-                          enum miniapp_precision precision, const struct miniapp_settings *values,
-                          times_of *times)
+struct miniapp_moves miniapp_kernel_moves(const struct miniapp_kernel *kernel,
+                                          const struct miniapp_grid *grid,
+                                          enum miniapp_precision precision,
+                                          const struct miniapp_settings *values)
 {
-    double bytes = 0;
+    struct miniapp_moves moves = {0};
     for (size_t i = 0; i < kernel->argument_count; i++) {
         const struct argument *argument = &kernel->arguments[i];
-        bytes += times(argument->access) *
-                 (double)touched_elements(kernel, argument, grid, values) *
-                 (double)miniapp_element_bytes(argument->type, precision);
+        const enum miniapp_access access = argument->access;
+        const int times = access == MINIAPP_SCRATCH ? 0 : access == MINIAPP_UPDATE ? 2 : 1;
+        const double bytes = (double)touched_elements(kernel, argument, grid, values) *
+                             (double)miniapp_element_bytes(argument->type, precision);
+        moves.bytes += times * bytes;
+        moves.traffic += (access == MINIAPP_WRITE ? 2 : times) * bytes;
     }
-    return bytes;
+    return moves;
 }
 
-double miniapp_kernel_bytes(const struct miniapp_kernel *kernel, const struct miniapp_grid *grid,
-                            enum miniapp_precision precision, const struct miniapp_settings *values)
+struct miniapp_moves miniapp_sequence_moves(const struct miniapp_sequence *sequence,
+                                            const struct miniapp_grid *grid,
+                                            enum miniapp_precision precision,
+                                            const struct miniapp_settings *values)
 {
-    return moved_bytes(kernel, grid, precision, values, least_times);
-}
-
-double miniapp_kernel_traffic(const struct miniapp_kernel *kernel, const struct miniapp_grid *grid,
-                              enum miniapp_precision precision,
-                              const struct miniapp_settings *values)
-{
-    return moved_bytes(kernel, grid, precision, values, times_with_allocation);
-}
-
-static double moved_by_steps(const struct miniapp_sequence *sequence,
-                             const struct miniapp_grid *grid, enum miniapp_precision precision,
-                             const struct miniapp_settings *values, times_of *times)
-{
-    double bytes = 0;
-    for (size_t s = sequence->start_count; s < sequence->count; s++)
-        if (holds(&sequence->steps[s].condition, values->value))
-            bytes += moved_bytes(sequence->steps[s].kernel, grid, precision, values, times);
-    return bytes;
-}
-
-double miniapp_sequence_bytes(const struct miniapp_sequence *sequence,
-                              const struct miniapp_grid *grid, enum miniapp_precision precision,
-                              const struct miniapp_settings *values)
-{
-    return moved_by_steps(sequence, grid, precision, values, least_times);
-}
-
-double miniapp_sequence_traffic(const struct miniapp_sequence *sequence,
-                                const struct miniapp_grid *grid, enum miniapp_precision precision,
-                                const struct miniapp_settings *values)
-{
-    return moved_by_steps(sequence, grid, precision, values, times_with_allocation);
+    struct miniapp_moves sum = {0};
+    for (size_t s = sequence->start_count; s < sequence->count; s++) {
+        const struct step *const step = &sequence->steps[s];
+        if (!holds(&step->condition, values->value))
+            continue;
+        const struct miniapp_moves moves =
+            miniapp_kernel_moves(step->kernel, grid, precision, values);
+        sum.bytes += moves.bytes;
+        sum.traffic += moves.traffic;
+    }
+    return sum;
 }

@@ -284,11 +284,12 @@ TEST(costs)
     double bytes = 0;
     assert_true(miniapp_kernel_flops(miniapp_kernel_find("triad"), &grid, values) == 2 * points);
     assert_true(miniapp_kernel_flops(fma, &grid, values) > 2 * points);
-    assert_true(miniapp_sequence_bytes(triad, &grid, MINIAPP_FLOAT64, values) == 24 * points);
-    assert_true(miniapp_sequence_bytes(triad, &grid, MINIAPP_FLOAT32, values) == 12 * points);
+    assert_true(miniapp_sequence_moves(triad, &grid, MINIAPP_FLOAT64, values).bytes == 24 * points);
+    assert_true(miniapp_sequence_moves(triad, &grid, MINIAPP_FLOAT32, values).bytes == 12 * points);
     for (size_t s = 0; s < 3; s++)
-        bytes += miniapp_sequence_bytes(sequence_of(steps[s]), &grid, MINIAPP_FLOAT32, values);
-    assert_true(miniapp_sequence_bytes(mixing, &grid, MINIAPP_FLOAT32, values) == bytes);
+        bytes +=
+            miniapp_sequence_moves(sequence_of(steps[s]), &grid, MINIAPP_FLOAT32, values).bytes;
+    assert_true(miniapp_sequence_moves(mixing, &grid, MINIAPP_FLOAT32, values).bytes == bytes);
     /* by the settings: TEOS-10 in the slopes takes much more */
     assert_done(miniapp_settings_set(values, "eq_of_state_type", 5));
     assert_true(miniapp_kernel_flops(isoneutral, &grid, values) == flops + 517 * points);
@@ -312,11 +313,11 @@ TEST(bytes_of_updates)
     const struct miniapp_kernel kernel = {
         .arguments = arguments, .argument_count = 3, .touches = touches_a_level_of_b};
     const double columns = (double)(grid.nx * grid.ny), points = columns * (double)grid.nz;
-    assert_true(miniapp_kernel_bytes(&kernel, &grid, MINIAPP_FLOAT64, values) ==
+    assert_true(miniapp_kernel_moves(&kernel, &grid, MINIAPP_FLOAT64, values).bytes ==
                 16 * points + 5 * columns);
-    assert_true(miniapp_kernel_bytes(&kernel, &grid, MINIAPP_FLOAT32, values) ==
+    assert_true(miniapp_kernel_moves(&kernel, &grid, MINIAPP_FLOAT32, values).bytes ==
                 8 * points + 5 * columns);
-    assert_true(miniapp_kernel_traffic(&kernel, &grid, MINIAPP_FLOAT64, values) ==
+    assert_true(miniapp_kernel_moves(&kernel, &grid, MINIAPP_FLOAT64, values).traffic ==
                 16 * points + 5 * columns);
     miniapp_settings_free(values);
 }
