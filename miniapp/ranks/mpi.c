@@ -13,29 +13,9 @@
 #include <mpi-ext.h>
 #endif
 
-static int count = 1, own, local, on_node = 1;
+struct ranks ranks_found = {.count = 1, .on_node = 1};
 static enum miniapp_status agreed;
 static int failed = -1;
-
-int ranks_count(void)
-{
-    return count;
-}
-
-int ranks_own(void)
-{
-    return own;
-}
-
-int ranks_local(void)
-{
-    return local;
-}
-
-int ranks_on_node(void)
-{
-    return on_node;
-}
 
 const char *ranks_library(char text[RANKS_TEXT])
 {
@@ -82,11 +62,11 @@ static MPI_Comm node;
 
 static void find_ranks(void)
 {
-    MPI_Comm_size(MPI_COMM_WORLD, &count);
-    MPI_Comm_rank(MPI_COMM_WORLD, &own);
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, own, MPI_INFO_NULL, &node);
-    MPI_Comm_rank(node, &local);
-    MPI_Comm_size(node, &on_node);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks_found.count);
+    MPI_Comm_rank(MPI_COMM_WORLD, &ranks_found.own);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, ranks_own(), MPI_INFO_NULL, &node);
+    MPI_Comm_rank(node, &ranks_found.local);
+    MPI_Comm_size(node, &ranks_found.on_node);
 }
 
 enum miniapp_status ranks_start(int *argc, char ***argv)
@@ -106,11 +86,12 @@ enum miniapp_status miniapp_join(int processes)
     if (!is_started && processes > 1)
         return fail(MINIAPP_USAGE, "the library's MPI, %s, was not started",
                     ranks_library((char[RANKS_TEXT]){0}));
-    if (is_started && count == 1)
+    if (is_started && ranks_count() == 1)
         find_ranks();
-    return count == processes ? MINIAPP_DONE
-                              : fail(MINIAPP_USAGE, "the library's MPI has %d processes, not %d",
-                                     count, processes);
+    return ranks_count() == processes
+               ? MINIAPP_DONE
+               : fail(MINIAPP_USAGE, "the library's MPI has %d processes, not %d", ranks_count(),
+                      processes);
 }
 
 /* ---- agreements ---- */
@@ -120,11 +101,11 @@ enum miniapp_status miniapp_join(int processes)
 enum miniapp_status ranks_agree_on(enum miniapp_status status, double *numbers, size_t many)
 {
     double mine[1 + MOST_AGREED] = {0}, most[1 + MOST_AGREED];
-    if (count == 1 && !agreed) /* a client of the library may not have started MPI */
+    if (ranks_count() == 1 && !agreed) /* a client of the library may not have started MPI */
         agreed = status;
-    if (agreed || count == 1)
+    if (agreed || ranks_count() == 1)
         return agreed;
-    mine[0] = status ? (double)status + 256.0 * (count - own) : 0;
+    mine[0] = status ? (double)status + 256.0 * (ranks_count() - ranks_own()) : 0;
     for (size_t i = 0; i < many; i++)
         mine[1 + i] = numbers[i];
     MPI_Allreduce(mine, most, 1 + MOST_AGREED, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -133,19 +114,14 @@ enum miniapp_status ranks_agree_on(enum miniapp_status status, double *numbers, 
     if (most[0] > 0) {
         const int all = (int)most[0];
         agreed = (enum miniapp_status)(all % 256);
-        failed = count - all / 256;
+        failed = ranks_count() - all / 256;
     }
     return agreed;
 }
 
-enum miniapp_status ranks_agree(enum miniapp_status status)
-{
-    return ranks_agree_on(status, NULL, 0);
-}
-
 int ranks_failed(void)
 {
-    return failed < 0 ? own : failed;
+    return failed < 0 ? ranks_own() : failed;
 }
 
 void ranks_meet(void)
@@ -162,7 +138,7 @@ void ranks_install_end(void (*end_all)(enum miniapp_status))
 
 enum miniapp_status ranks_end_all(enum miniapp_status status)
 {
-    if (end && count > 1)
+    if (end && ranks_count() > 1)
         end(status);
     return status;
 }
@@ -239,7 +215,7 @@ void ranks_receive(int rank, void *memory, size_t bytes)
 
 void ranks_reduce(enum ranks_operation operation, double *numbers, size_t many)
 {
-    if (count > 1)
+    if (ranks_count() > 1)
         MPI_Allreduce(MPI_IN_PLACE, numbers, (int)many, MPI_DOUBLE,
                       operation == RANKS_LARGEST ? MPI_MAX : MPI_SUM,
                       operation == RANKS_SUM_ON_NODE ? node : MPI_COMM_WORLD);
@@ -247,7 +223,7 @@ void ranks_reduce(enum ranks_operation operation, double *numbers, size_t many)
 
 void ranks_broadcast(enum ranks_group group, void *memory, size_t bytes)
 {
-    for (size_t done = 0; done < bytes && count > 1; done += most_bytes)
+    for (size_t done = 0; done < bytes && ranks_count() > 1; done += most_bytes)
         MPI_Bcast((char *)memory + done, next_part(bytes, done), MPI_BYTE, 0,
                   group == RANKS_OF_NODE ? node : MPI_COMM_WORLD);
 }

@@ -13,12 +13,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-int ranks_count(void);
-int ranks_own(void); /* from 0 to ranks_count() - 1 */
+/* Set where MPI is started or joined: one process until then, and without MPI. */
+extern struct ranks {
+    int count, own, local, on_node;
+} ranks_found;
+
+/* clang-format off */
+static inline int ranks_count(void) { return ranks_found.count; }
+static inline int ranks_own(void) { return ranks_found.own; } /* from 0 to ranks_count() - 1 */
 
 /* The number of this rank on its node, and how many there are. */
-int ranks_local(void);
-int ranks_on_node(void);
+static inline int ranks_local(void) { return ranks_found.local; }
+static inline int ranks_on_node(void) { return ranks_found.on_node; }
+/* clang-format on */
 
 /* The MPI library in words; "" without one. */
 enum { RANKS_TEXT = 128 };
@@ -31,18 +38,21 @@ bool ranks_gpu_aware(void);
 /* Call this once, before anything else. The arguments are main's. */
 enum miniapp_status ranks_start(int *argc, char ***argv);
 
-/* All ranks get the status of the lowest rank that has failed, or MINIAPP_DONE. */
-enum miniapp_status ranks_agree(enum miniapp_status own);
+/* All ranks get the status of the lowest rank that has failed, or MINIAPP_DONE. The first of these
+ * agreements also sets each of the numbers to its largest value in any rank. */
+enum { MOST_AGREED = 6 };
+enum miniapp_status ranks_agree_on(enum miniapp_status own, double *numbers, size_t count);
 
-/* Which rank that was; this one, if no failure has been agreed on. */
+static inline enum miniapp_status ranks_agree(enum miniapp_status own)
+{
+    return ranks_agree_on(own, NULL, 0);
+}
+
+/* Which rank has failed; this one, if no failure has been agreed on. */
 int ranks_failed(void);
 
 /* Returns when all ranks have called it. */
 void ranks_meet(void);
-
-/* An agreement that also sets each of the numbers to its largest value in any rank. */
-enum { MOST_AGREED = 6 };
-enum miniapp_status ranks_agree_on(enum miniapp_status own, double *numbers, size_t count);
 
 /* For a failure at a point where the other ranks wait for this one: calls `end_all`, which the
  * program has installed and which does not return. Without other ranks, or without `end_all`, it
