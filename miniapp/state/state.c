@@ -350,17 +350,13 @@ enum miniapp_status miniapp_state_rotate(struct miniapp_state *state, const char
     for (size_t i = 0; i + 1 < count; i++) { /* swapping neighbours carries the first to the end */
         struct slot *const a = state_slot(state, names[i]);
         struct slot *const b = state_slot(state, names[i + 1]);
-        struct slot held = *a;
-        const struct miniapp_field *const field_a = a->field, *const field_b = b->field;
-        char name_a[MOST_NAME], name_b[MOST_NAME];
-        memcpy(name_a, a->name, sizeof(name_a));
-        memcpy(name_b, b->name, sizeof(name_b));
-        *a = *b;
-        *b = held;
-        a->field = field_a;
-        b->field = field_b;
-        memcpy(a->name, name_a, sizeof(name_a));
-        memcpy(b->name, name_b, sizeof(name_b));
+        const struct slot was_a = *a, was_b = *b;
+        *a = was_b;
+        *b = was_a;
+        a->field = was_a.field;
+        b->field = was_b.field;
+        memcpy(a->name, was_a.name, sizeof(a->name));
+        memcpy(b->name, was_b.name, sizeof(b->name));
     }
     return MINIAPP_DONE;
 }
