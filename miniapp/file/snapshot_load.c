@@ -12,29 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The interior of level z of a field. */
 static enum miniapp_status get_level(struct miniapp_state *state, const struct miniapp_field *field,
-                                     size_t z, double *plane, double *values)
+                                     size_t z, double *values)
 {
-    const size_t nx = state->grid.nx, cells = nx * state->grid.ny;
-    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
-    const enum miniapp_status status =
-        miniapp_state_get_part(state, field->name, z * cells, cells, plane);
-    for (size_t y = 0; y < inner.ny && !status; y++)
-        memcpy(values + y * inner.nx, plane + (y + MINIAPP_HALO) * nx + MINIAPP_HALO,
-               inner.nx * sizeof(*values));
-    return status;
+    struct slot *const slot = state_slot(state, field->name);
+    return slot ? state_get_interior(state, slot, z, 1, values) : MINIAPP_USAGE;
 }
 
 static enum miniapp_status get_mask(struct miniapp_state *state, const struct miniapp_field *field,
-                                    size_t z, const struct levels_of *level)
+                                    size_t z, double *values)
 {
     const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
     const struct miniapp_field *const mask = mask_for(field);
     if (mask)
-        return get_level(state, mask, z, level->plane, level->mask);
+        return get_level(state, mask, z, values);
     for (size_t i = 0; i < inner.nx * inner.ny; i++)
-        level->mask[i] = 1;
+        values[i] = 1;
     return MINIAPP_DONE;
 }
 
@@ -85,7 +78,7 @@ static enum miniapp_status read_levels(const char *path, hid_t dataset, struct m
     const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
     for (size_t z = 0; z < level_count(field, &inner); z++) {
         const struct box box = box_of_level(field, z, state->x0, state->y0, &inner);
-        TRY(get_mask(state, field, z, level));
+        TRY(get_mask(state, field, z, level->mask));
         TRY(read_box(dataset, path, field->name, &box, level->values));
         TRY(set_level(state, field, z, level));
     }
@@ -167,8 +160,8 @@ static enum miniapp_status settle_levels(struct miniapp_state *state,
                                          const struct levels_of *level)
 {
     for (size_t z = 0; z < level_count(field, &state->grid); z++) {
-        TRY(get_mask(state, field, z, level));
-        TRY(get_level(state, field, z, level->plane, level->values));
+        TRY(get_mask(state, field, z, level->mask));
+        TRY(get_level(state, field, z, level->values));
         TRY(set_level(state, field, z, level));
     }
     mark_ghosts(state, field);

@@ -64,9 +64,8 @@ static enum miniapp_status get_plane(struct miniapp_state *state, const struct s
                 : fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'", name);
 }
 
-/* Gets the interior of some planes of this process's block. */
-static enum miniapp_status get_interior(struct miniapp_state *state, const struct slot *slot,
-                                        size_t first, size_t count, double *values)
+enum miniapp_status state_get_interior(struct miniapp_state *state, const struct slot *slot,
+                                       size_t first, size_t count, double *values)
 {
     const struct block_planes p = block_planes_of(state, slot);
     const size_t nx = p.nx - 2 * p.west, ny = p.ny - 2 * p.south;
@@ -84,7 +83,7 @@ enum miniapp_status miniapp_state_get_interior(struct miniapp_state *state, cons
     const struct slot *const slot = state_slot(state, name);
     if (!slot)
         return MINIAPP_USAGE;
-    return values ? get_interior(state, slot, 0, block_planes_of(state, slot).count, values)
+    return values ? state_get_interior(state, slot, 0, block_planes_of(state, slot).count, values)
                   : null_given();
 }
 
@@ -95,7 +94,7 @@ enum miniapp_status miniapp_state_gather(struct miniapp_state *state, const char
     if (!slot)
         return MINIAPP_USAGE;
     if (!state->exchange && !with_ghosts)
-        return get_interior(state, slot, plane, 1, values);
+        return state_get_interior(state, slot, plane, 1, values);
     const struct block_planes p = block_planes_of(state, slot);
     const size_t room = (p.nx + 1) * (p.ny + 1); /* others may be larger by a row and a column */
     double *own;

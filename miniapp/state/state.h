@@ -119,6 +119,10 @@ struct block_planes {
 };
 struct block_planes block_planes_of(const struct miniapp_state *state, const struct slot *slot);
 
+/* Gets the interior of some planes of this process's block. */
+enum miniapp_status state_get_interior(struct miniapp_state *state, const struct slot *slot,
+                                       size_t first, size_t count, double *values);
+
 /* Gathers all planes of a field, as miniapp_state_gather does one. */
 enum miniapp_status state_gather_all(struct miniapp_state *state, const char *name,
                                      bool with_ghosts, double *values);
