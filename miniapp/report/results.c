@@ -195,49 +195,38 @@ void results_compare_devices(struct results *results)
     }
 }
 
-static double memory_seconds(const struct result *result)
-{
-    return result->bytes / result->bandwidth;
-}
-
-static double arithmetic_seconds(const struct result *result)
-{
-    return result->flops / result->flop_rate;
-}
-
 double result_measured(const struct result *result)
 {
     return result->timing.mean * (double)result->timing.calls;
 }
 
-const char *result_bound(const struct result *result)
+/* The seconds that work takes at the rates of ceilings; NAN if these are not known. */
+static double seconds_at(double bytes, double flops, double bandwidth, double flop_rate)
 {
-    if (!(result->bandwidth > 0 && result->flop_rate > 0))
+    return bandwidth > 0 && flop_rate > 0 ? fmax(bytes / bandwidth, flops / flop_rate) : NAN;
+}
+
+const char *result_bound(const struct result *r)
+{
+    if (!(r->bandwidth > 0 && r->flop_rate > 0))
         return NULL;
-    return memory_seconds(result) >= arithmetic_seconds(result) ? "memory" : "arithmetic";
+    return r->bytes / r->bandwidth >= r->flops / r->flop_rate ? "memory" : "arithmetic";
 }
 
-double result_share(const struct result *result)
+double result_share(const struct result *r)
 {
-    if (!result_bound(result))
-        return NAN;
-    return fmax(memory_seconds(result), arithmetic_seconds(result)) / result->timing.median;
+    return seconds_at(r->bytes, r->flops, r->bandwidth, r->flop_rate) / r->timing.median;
 }
 
-double result_best_share(const struct result *result)
+double result_best_share(const struct result *r)
 {
-    if (!(result->best_bandwidth > 0 && result->best_flop_rate > 0))
-        return NAN;
-    return fmax(result->bytes / result->best_bandwidth, result->flops / result->best_flop_rate) /
-           result->timing.min;
+    return seconds_at(r->bytes, r->flops, r->best_bandwidth, r->best_flop_rate) / r->timing.min;
 }
 
-double share_of_ceilings(const struct share *share, const struct result *result)
+double share_of_ceilings(const struct share *share, const struct result *r)
 {
-    const double seconds = share->share * result->timing.mean;
-    if (!result_bound(result))
-        return NAN;
-    return fmax(share->bytes / result->bandwidth, share->flops / result->flop_rate) / seconds;
+    const double seconds = share->share * r->timing.mean;
+    return seconds_at(share->bytes, share->flops, r->bandwidth, r->flop_rate) / seconds;
 }
 
 double known_share(double share)
@@ -280,19 +269,17 @@ static const struct result *first_of_device(const struct results *results, const
 
 bool results_vary_variants(const struct results *results)
 {
-    for_each_result (r, results) {
+    for_each_result (r, results)
         if (strcmp(r->variant, first_of_device(results, r)->variant) != 0)
             return true;
-    }
     return false;
 }
 
 bool results_vary_threads(const struct results *results)
 {
-    for_each_result (r, results) {
+    for_each_result (r, results)
         if (r->threads != first_of_device(results, r)->threads)
             return true;
-    }
     return false;
 }
 
