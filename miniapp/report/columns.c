@@ -18,42 +18,18 @@ static const char *precision(const struct result *r) { return miniapp_precision_
 static const char *marks(const struct result *r) { return r->marks; }
 static const char *cache(const struct result *r) { return r->cache; }
 static const char *transfer(const struct result *r) { return r->each_call ? "each-call" : "once"; }
-/* clang-format on */
 
-double result_points(const struct result *r)
-{
-    return (double)miniapp_grid_points(&r->grid);
-}
-
+double result_points(const struct result *r) { return (double)miniapp_grid_points(&r->grid); }
 double result_ns_per_point(const struct result *r)
 {
     return 1e9 * r->timing.median / result_points(r);
 }
-
-double result_gb_per_s(const struct result *r)
-{
-    return 1e-9 * r->bytes / r->timing.median;
-}
-
-double result_gflop_per_s(const struct result *r)
-{
-    return 1e-9 * r->flops / r->timing.median;
-}
-
-double result_best_gb_per_s(const struct result *r)
-{
-    return 1e-9 * r->bytes / r->timing.min;
-}
-
-double result_best_gflop_per_s(const struct result *r)
-{
-    return 1e-9 * r->flops / r->timing.min;
-}
-
-double result_intensity(const struct result *r)
-{
-    return r->flops / r->bytes;
-}
+double result_gb_per_s(const struct result *r) { return 1e-9 * r->bytes / r->timing.median; }
+double result_gflop_per_s(const struct result *r) { return 1e-9 * r->flops / r->timing.median; }
+double result_best_gb_per_s(const struct result *r) { return 1e-9 * r->bytes / r->timing.min; }
+double result_best_gflop_per_s(const struct result *r) { return 1e-9 * r->flops / r->timing.min; }
+double result_intensity(const struct result *r) { return r->flops / r->bytes; }
+/* clang-format on */
 
 #define PLACE(member) .place = offsetof(struct result, member)
 
