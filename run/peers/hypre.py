@@ -50,10 +50,11 @@ class Solver:
         self.call(name, *arguments, byref(handle))
         return handle
 
-    def on_grid(self, unknowns):
-        values = np.zeros(self.shape)
-        values[self.is_water] = unknowns
-        return values
+    def start(self, b, guess):
+        for vector, unknowns in ((self.b, b), (self.x, guess)):
+            values = np.zeros(self.shape)
+            values[self.is_water] = unknowns
+            self.put(vector, values)
 
 
 class Structured(Solver):
@@ -97,10 +98,6 @@ class Structured(Solver):
         values = np.ascontiguousarray(values)
         self.call("StructVectorSetBoxValues", vector, self.low, self.high, values.ctypes.data_as(c_void_p))
         self.call("StructVectorAssemble", vector)
-
-    def start(self, b, guess):
-        self.put(self.b, self.on_grid(b))
-        self.put(self.x, self.on_grid(guess))
 
     def solve(self, tolerance):
         self.call("StructPCGSetTol", self.solver, c_double(tolerance))
@@ -161,10 +158,6 @@ class Algebraic(Solver):
         self.call("IJVectorSetValues", vector, values.size, self.rows.ctypes.data_as(c_void_p),
                   values.ctypes.data_as(c_void_p))
         self.call("IJVectorAssemble", vector)
-
-    def start(self, b, guess):
-        self.put(self.b, self.on_grid(b))
-        self.put(self.x, self.on_grid(guess))
 
     def solve(self, tolerance):
         self.call("PCGSetTol", self.solver, c_double(tolerance))
