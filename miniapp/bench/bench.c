@@ -1,4 +1,5 @@
 #include "bench.h"
+#include "owned.h"
 #include "progress.h"
 #include "ranks.h"
 #include "shape.h"
@@ -140,10 +141,9 @@ double row_kernel_flops(const struct row *row, const struct miniapp_kernel *kern
     const struct miniapp_field *const level = miniapp_kernel_level_of_flops(kernel);
     const struct bound_field *const bound = level ? find_field(row, level) : NULL;
     double flops = miniapp_kernel_flops(kernel, &row->grid, settings);
-    double *const values = bound ? malloc(row->grid.nz * sizeof(*values)) : NULL;
+    OWNED double *const values = bound ? malloc(row->grid.nz * sizeof(*values)) : NULL;
     if (values && !miniapp_state_get(row->state, bound->name, values))
         flops = miniapp_kernel_flops_on(kernel, &row->grid, settings, values);
-    free(values);
     return flops;
 }
 
@@ -364,20 +364,20 @@ enum miniapp_status bench_load(struct bench *bench, struct miniapp_input *input,
 {
     const size_t fields = miniapp_field_count();
     const struct miniapp_grid own = miniapp_input_grid(input);
-    struct miniapp_destination *targets = malloc(((size_t)bench->count + 1) * sizeof(*targets));
-    enum miniapp_status status =
-        targets ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for a list of fields");
-    for (size_t i = 0; i < fields && !status && !stop_signal(); i++) {
+    OWNED struct miniapp_destination *const targets =
+        malloc(((size_t)bench->count + 1) * sizeof(*targets));
+    if (!targets)
+        return fail(MINIAPP_DEVICE, "out of memory for a list of fields");
+    for (size_t i = 0; i < fields && !stop_signal(); i++) {
         const struct miniapp_field *const field = miniapp_field_at(i);
         const size_t count = list_targets(bench, field, own_grid ? &own : NULL, targets);
         progress_show((double)i / (double)fields, "reading and transferring fields");
         if (count > 0)
-            status = agree(miniapp_input_load(input, field, targets, count));
-        for (size_t t = 0; t < count && !status; t++) /* ghosts that lie in other blocks */
-            status = miniapp_state_exchange(targets[t].state, targets[t].name);
+            TRY(agree(miniapp_input_load(input, field, targets, count)));
+        for (size_t t = 0; t < count; t++) /* ghosts that lie in other blocks */
+            TRY(miniapp_state_exchange(targets[t].state, targets[t].name));
     }
-    free(targets);
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* Keeps what the fields that the row updates hold before its first call. */

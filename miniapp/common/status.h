@@ -13,7 +13,8 @@
  * look-up. */
 #define null_given() fail(MINIAPP_USAGE, "%s: an argument is NULL", __func__)
 
-/* Passes on the failure of a call at once; only where the function has nothing to release. */
+/* Passes on the failure of a call at once; only where the function has nothing to release but what
+ * its block owns (owned.h). */
 #define TRY(call)                                                                                  \
     do {                                                                                           \
         const enum miniapp_status tried = (call);                                                  \

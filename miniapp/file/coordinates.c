@@ -1,6 +1,7 @@
 #include "coordinates.h"
 #include "hdf5_error.h"
 #include "hdf5_file.h"
+#include "owned.h"
 
 #include <hdf5_hl.h>
 #include <stdio.h>
@@ -74,15 +75,13 @@ static herr_t look_at_scale(hid_t root, const char *name, const H5L_info_t *link
         H5Aexists_by_name(root, name, "REFERENCE_LIST", H5P_DEFAULT) <= 0)
         return 0;
     hssize_t count;
-    const hid_t scale = H5Oopen(root, name, H5P_DEFAULT);
-    struct belonging *const list = scale >= 0 ? read_belongings(scale, &count) : NULL;
+    CLOSED const hid_t scale = H5Oopen(root, name, H5P_DEFAULT);
+    OWNED struct belonging *const list = scale >= 0 ? read_belongings(scale, &count) : NULL;
     bool is_it = false;
     for (hssize_t i = 0; list && i < count && !is_it; i++)
         is_it = list[i].dataset == search->wanted.dataset && list[i].axis == search->wanted.axis;
     if (is_it)
         snprintf(search->name, AXIS_NAME, "%s", name);
-    free(list);
-    hdf5_close(scale);
     return is_it;
 }
 
@@ -98,25 +97,18 @@ void find_scale(hid_t file, const char *dataset, int axis, char name[AXIS_NAME])
 static bool has_numbers(hid_t dataset, hsize_t cells)
 {
     hsize_t length = 0;
-    const hid_t space = H5Dget_space(dataset);
-    const hid_t type = H5Dget_type(dataset);
+    CLOSED const hid_t space = H5Dget_space(dataset);
+    CLOSED const hid_t type = H5Dget_type(dataset);
     const H5T_class_t class = H5Tget_class(type);
-    const bool fits = H5Sget_simple_extent_ndims(space) == 1 &&
-                      H5Sget_simple_extent_dims(space, &length, NULL) == 1 && length == cells &&
-                      (class == H5T_INTEGER || class == H5T_FLOAT);
-    H5Tclose(type);
-    H5Sclose(space);
-    return fits;
+    return H5Sget_simple_extent_ndims(space) == 1 &&
+           H5Sget_simple_extent_dims(space, &length, NULL) == 1 && length == cells &&
+           (class == H5T_INTEGER || class == H5T_FLOAT);
 }
 
 bool is_coordinate(hid_t file, const char *path, hsize_t cells)
 {
-    const hid_t scale = H5Dopen2(file, path, H5P_DEFAULT);
-    if (scale < 0)
-        return false;
-    const bool is = has_coordinates(scale) && has_numbers(scale, cells) && !odd_storage(scale);
-    H5Dclose(scale);
-    return is;
+    CLOSED const hid_t scale = H5Dopen2(file, path, H5P_DEFAULT);
+    return scale >= 0 && has_coordinates(scale) && has_numbers(scale, cells) && !odd_storage(scale);
 }
 
 bool copy_description(hid_t from, hid_t to)
@@ -137,14 +129,13 @@ bool copy_coordinate(hid_t from, const char *path, hid_t to, const char *name)
                                               "_Netcdf4Coordinates"};
     if (H5Ocopy(from, path, to, name, H5P_DEFAULT, H5P_DEFAULT) < 0)
         return false;
-    const hid_t copy = H5Dopen2(to, name, H5P_DEFAULT);
+    CLOSED const hid_t copy = H5Dopen2(to, name, H5P_DEFAULT);
     bool is_done = copy >= 0;
     for (size_t i = 0; i < sizeof(of_the_file) / sizeof(*of_the_file) && is_done; i++)
         if (H5Aexists(copy, of_the_file[i]) > 0)
             is_done = H5Adelete(copy, of_the_file[i]) >= 0;
     if (is_done && H5DSis_scale(copy) <= 0)
         is_done = H5DSset_scale(copy, name) >= 0;
-    hdf5_close(copy);
     return is_done;
 }
 

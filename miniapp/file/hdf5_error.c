@@ -102,7 +102,7 @@ static void name_filter(H5Z_filter_t number, char name[FILTER_NAME])
 /* The first filter of a dataset that can be neither found nor loaded; false where all are there. */
 static bool find_missing(hid_t dataset, H5Z_filter_t *number, char name[FILTER_NAME])
 {
-    const hid_t creation = H5Dget_create_plist(dataset);
+    CLOSED const hid_t creation = H5Dget_create_plist(dataset);
     const int count = creation >= 0 ? H5Pget_nfilters(creation) : 0;
     bool is_missing = false;
     for (int i = 0; i < count && !is_missing; i++) {
@@ -113,7 +113,6 @@ static bool find_missing(hid_t dataset, H5Z_filter_t *number, char name[FILTER_N
             H5Pget_filter2(creation, (unsigned)i, &flags, &values, NULL, FILTER_NAME, name, NULL);
         is_missing = *number >= 0 && H5Zfilter_avail(*number) <= 0;
     }
-    hdf5_close(creation);
     return is_missing;
 }
 

@@ -206,11 +206,9 @@ static bool lies_elsewhere(hid_t file, const char *name)
 /* The chunk's lengths, or 0 if the dataset is not in chunks. */
 static int read_chunk(hid_t dataset, hsize_t *chunk)
 {
-    const hid_t creation = H5Dget_create_plist(dataset);
+    CLOSED const hid_t creation = H5Dget_create_plist(dataset);
     const bool is_chunked = creation >= 0 && H5Pget_layout(creation) == H5D_CHUNKED;
-    const int rank = is_chunked ? H5Pget_chunk(creation, H5S_MAX_RANK, chunk) : 0;
-    hdf5_close(creation);
-    return rank;
+    return is_chunked ? H5Pget_chunk(creation, H5S_MAX_RANK, chunk) : 0;
 }
 
 /* Whether all chunks were written, or the whole of a dataset that is not in chunks. */
@@ -222,25 +220,20 @@ static bool is_written(hid_t dataset)
     if (rank <= 0)
         return H5Dget_space_status(dataset, &storage) < 0 ||
                storage != H5D_SPACE_STATUS_NOT_ALLOCATED;
-    const hid_t space = H5Dget_space(dataset);
+    CLOSED const hid_t space = H5Dget_space(dataset);
     H5Sget_simple_extent_dims(space, length, NULL);
     for (int i = 0; i < rank; i++)
         all *= chunk[i] ? (length[i] + chunk[i] - 1) / chunk[i] : 0;
-    const bool are_all_there = H5Dget_num_chunks(dataset, space, &there) >= 0 && there >= all;
-    H5Sclose(space);
-    return are_all_there;
+    return H5Dget_num_chunks(dataset, space, &there) >= 0 && there >= all;
 }
 
 const char *odd_storage(hid_t dataset)
 {
-    const hid_t creation = H5Dget_create_plist(dataset);
-    const bool is_virtual = creation >= 0 && H5Pget_layout(creation) == H5D_VIRTUAL;
-    const bool is_external = creation >= 0 && H5Pget_external_count(creation) > 0;
-    hdf5_close(creation);
-    if (is_virtual)
+    CLOSED const hid_t creation = H5Dget_create_plist(dataset);
+    if (creation >= 0 && H5Pget_layout(creation) == H5D_VIRTUAL)
         return "is virtual, parts of other datasets: 'h5repack -l CONTI' stores its numbers in one "
                "file";
-    if (is_external)
+    if (creation >= 0 && H5Pget_external_count(creation) > 0)
         return "has its numbers in other files: 'h5repack -l CONTI' stores them in one file";
     return NULL;
 }
@@ -253,10 +246,8 @@ static bool is_packed(hid_t dataset)
 
 static enum miniapp_status check_storage(hid_t dataset, const char *path, const char *name)
 {
-    const hid_t type = H5Dget_type(dataset);
-    const bool has_numbers = type >= 0 && is_number(type);
-    hdf5_close(type);
-    if (!has_numbers)
+    CLOSED const hid_t type = H5Dget_type(dataset);
+    if (type < 0 || !is_number(type))
         return fail(MINIAPP_INPUT, "%s: dataset '%s' must hold numbers", path, name);
     if (is_packed(dataset))
         return fail(MINIAPP_INPUT, "%s: dataset '%s' is packed" TURN_INTO_INPUT, path, name, path);
@@ -306,7 +297,7 @@ enum miniapp_status read_lengths(hid_t dataset, const char *path, const char *na
                                  const struct miniapp_field *field, hsize_t *length,
                                  size_t *records)
 {
-    const hid_t space = H5Dget_space(dataset);
+    CLOSED const hid_t space = H5Dget_space(dataset);
     const int expected = miniapp_field_rank(field);
     const int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
     const bool may_lead = records && field->may_vary;
@@ -314,7 +305,6 @@ enum miniapp_status read_lengths(hid_t dataset, const char *path, const char *na
     hsize_t all[MINIAPP_MAX_RANK + 1] = {0};
     if (rank == expected + leading)
         H5Sget_simple_extent_dims(space, all, NULL);
-    hdf5_close(space);
     if (records)
         *records = leading ? (size_t)all[0] : 0;
     memcpy(length, all + leading, (size_t)expected * sizeof(*length));
@@ -343,14 +333,12 @@ double bytes_of_chunk(hid_t dataset)
 enum miniapp_status read_box(hid_t dataset, const char *path, const char *name,
                              const struct box *box, double *values)
 {
-    const hid_t from = H5Dget_space(dataset);
-    const hid_t to = H5Screate_simple(box->rank, box->count, NULL);
+    CLOSED const hid_t from = H5Dget_space(dataset);
+    CLOSED const hid_t to = H5Screate_simple(box->rank, box->count, NULL);
     herr_t error = 0;
     if (box->rank > 0)
         error = H5Sselect_hyperslab(from, H5S_SELECT_SET, box->first, NULL, box->count, NULL);
     if (error >= 0)
         error = H5Dread(dataset, H5T_NATIVE_DOUBLE, to, from, H5P_DEFAULT, values);
-    H5Sclose(to);
-    H5Sclose(from);
     return error < 0 ? cannot_be_read(dataset, path, name) : MINIAPP_DONE;
 }

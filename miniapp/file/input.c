@@ -2,6 +2,7 @@
 #include "input.h"
 #include "format.h"
 #include "hdf5_error.h"
+#include "owned.h"
 #include "status.h"
 #include "text.h"
 
@@ -224,25 +225,19 @@ static enum miniapp_status read_period(struct miniapp_input *input, enum field_i
 
 static enum miniapp_status look_at_dataset(struct miniapp_input *input, enum field_id id)
 {
-    hid_t dataset;
+    const char *const name = input->source[id];
+    CLOSED hid_t dataset = H5I_INVALID_HID;
     hsize_t length[MINIAPP_MAX_RANK];
-    TRY(open_dataset(input->file, input->path, input->source[id], &dataset));
-    enum miniapp_status status = read_lengths(dataset, input->path, input->source[id], &fields[id],
-                                              length, &input->records[id]);
-    if (!status && input->records[id] > 0)
-        status = read_period(input, id, dataset);
-    if (!status)
-        status = check_units(input, id, dataset);
-    if (!status)
-        status = agree_on_lengths(input, id, length);
-    if (!status)
-        status = check_memory(input, id, dataset, length);
-    if (!status)
-        status = check_written(dataset, input->path, input->source[id]);
-    if (!status)
-        find_scales(input, id, dataset);
-    H5Dclose(dataset);
-    return status;
+    TRY(open_dataset(input->file, input->path, name, &dataset));
+    TRY(read_lengths(dataset, input->path, name, &fields[id], length, &input->records[id]));
+    if (input->records[id] > 0)
+        TRY(read_period(input, id, dataset));
+    TRY(check_units(input, id, dataset));
+    TRY(agree_on_lengths(input, id, length));
+    TRY(check_memory(input, id, dataset, length));
+    TRY(check_written(dataset, input->path, name));
+    find_scales(input, id, dataset);
+    return MINIAPP_DONE;
 }
 
 static enum miniapp_status look_at_datasets(struct miniapp_input *input)
@@ -310,12 +305,11 @@ static enum miniapp_status set_grid(struct miniapp_input *input)
 
 static enum miniapp_status check_record(struct miniapp_input *input, enum field_id id)
 {
-    double *values;
-    enum miniapp_status status = read_field(input, id, &values);
-    if (!status && input->is_there[id] && !(input->allow & MINIAPP_ALLOW_INVALID))
-        status = check_ghosts(input, id, values);
-    free(values);
-    return status;
+    OWNED double *values = NULL;
+    TRY(read_field(input, id, &values));
+    return input->is_there[id] && !(input->allow & MINIAPP_ALLOW_INVALID)
+               ? check_ghosts(input, id, values)
+               : MINIAPP_DONE;
 }
 
 static enum miniapp_status check_field(struct miniapp_input *input, enum field_id id)

@@ -1,7 +1,9 @@
 /* Fields from the file into states. */
 #include "forcing.h"
+#include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "input.h"
+#include "owned.h"
 #include "regrid.h"
 #include "state.h"
 #include "status.h"
@@ -73,16 +75,13 @@ static enum miniapp_status load_wall(const struct miniapp_input *input,
 {
     const enum field_id id = field_id(field);
     bool found;
-    hid_t dataset;
+    CLOSED hid_t dataset = H5I_INVALID_HID;
     if (!field->has_wall || !input->is_there[id] || input->window.has_ghosts || target->resample)
         return MINIAPP_DONE;
     TRY(open_dataset(input->file, input->path, input->source[id], &dataset));
-    const enum miniapp_status status =
-        read_wall(dataset, input->path, target->state, field, target->name, input->allow, &found);
-    H5Dclose(dataset);
-    if (!status)
-        mark_loaded_ghosts(input, field, target);
-    return status;
+    TRY(read_wall(dataset, input->path, target->state, field, target->name, input->allow, &found));
+    mark_loaded_ghosts(input, field, target);
+    return MINIAPP_DONE;
 }
 
 static enum miniapp_precision narrowest(const struct miniapp_destination *targets, size_t count)
@@ -98,17 +97,14 @@ static enum miniapp_status load_values(struct miniapp_input *input,
                                        const struct miniapp_field *field,
                                        const struct miniapp_destination *targets, size_t count)
 {
-    double *values = NULL;
-    enum miniapp_status status = read_field(input, field_id(field), &values);
-    if (!status)
-        status = check_still_same(input);
-    for (size_t i = 0; i < count && !status; i++) {
-        status = fill_state(input, field, values, &targets[i]);
-        if (!status)
-            status = load_wall(input, field, &targets[i]);
+    OWNED double *values = NULL;
+    TRY(read_field(input, field_id(field), &values));
+    TRY(check_still_same(input));
+    for (size_t i = 0; i < count; i++) {
+        TRY(fill_state(input, field, values, &targets[i]));
+        TRY(load_wall(input, field, &targets[i]));
     }
-    free(values);
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* Reads all records of a field, and makes the field what it is at the states' time. */
@@ -155,13 +151,10 @@ enum miniapp_status miniapp_input_load(struct miniapp_input *input,
 static enum miniapp_status set_to_zero(struct miniapp_state *state, const char *name,
                                        const struct miniapp_field *like)
 {
-    double *const zeros = calloc(miniapp_field_elements(like, &state->grid), sizeof(*zeros));
+    OWNED double *const zeros = calloc(miniapp_field_elements(like, &state->grid), sizeof(*zeros));
     const bool has_room = zeros && state_added_slot(state, name, like);
-    const enum miniapp_status status = has_room
-                                           ? miniapp_state_set(state, name, zeros)
-                                           : fail(MINIAPP_DEVICE, "out of memory for '%s'", name);
-    free(zeros);
-    return status;
+    return has_room ? miniapp_state_set(state, name, zeros)
+                    : fail(MINIAPP_DEVICE, "out of memory for '%s'", name);
 }
 
 /* Sets the flow that the pressure of the water's density makes in a step of momentum. */

@@ -4,6 +4,7 @@
 #include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "input.h"
+#include "owned.h"
 #include "program.h"
 #include "status.h"
 
@@ -102,25 +103,20 @@ enum miniapp_status miniapp_output_take_coordinates(struct miniapp_output *outpu
 
 bool attach_named(hid_t file, const char *name, hid_t dataset, unsigned axis)
 {
-    const hid_t scale = H5Dopen2(file, name, H5P_DEFAULT);
-    const bool is_attached = scale >= 0 && H5DSattach_scale(dataset, scale, axis) >= 0;
-    hdf5_close(scale);
-    return is_attached;
+    CLOSED const hid_t scale = H5Dopen2(file, name, H5P_DEFAULT);
+    return scale >= 0 && H5DSattach_scale(dataset, scale, axis) >= 0;
 }
 
 /* Makes a scale without coordinates, as netCDF-4 writes it. */
 static bool make_dimension(hid_t file, const char *name, hsize_t length)
 {
     char label[80];
-    const hid_t space = H5Screate_simple(1, &length, NULL);
+    CLOSED const hid_t space = H5Screate_simple(1, &length, NULL);
     snprintf(label, sizeof(label), "This is a netCDF dimension but not a netCDF variable.%10d",
              (int)length);
-    const hid_t scale =
+    CLOSED const hid_t scale =
         H5Dcreate2(file, name, H5T_IEEE_F32BE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    const bool is_made = scale >= 0 && H5DSset_scale(scale, label) >= 0;
-    hdf5_close(space);
-    hdf5_close(scale);
-    return is_made;
+    return scale >= 0 && H5DSset_scale(scale, label) >= 0;
 }
 
 /* Attaches a dimension scale: one that exists, or a new one. */
@@ -160,11 +156,9 @@ static hid_t create_dataset(const struct miniapp_output *output, const char *seq
                             hid_t creation)
 {
     const bool is_taken = sequence && H5Lexists(output->file, field->name, H5P_DEFAULT) > 0;
-    char *const name = is_taken ? name_of_two(sequence, field->name) : strdup(field->name);
-    const hid_t dataset =
-        name ? H5Dcreate2(output->file, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT) : -1;
-    free(name);
-    return dataset;
+    OWNED char *const name = is_taken ? name_of_two(sequence, field->name) : strdup(field->name);
+    return name ? H5Dcreate2(output->file, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT)
+                : -1;
 }
 
 bool write_text(hid_t file, const char *object, const char *name, const char *text)
@@ -189,8 +183,9 @@ enum miniapp_status miniapp_output_begin(struct miniapp_output *output, const ch
     hsize_t lengths[MINIAPP_MAX_RANK];
     for (int i = 0; i < rank; i++)
         lengths[i] = miniapp_axis_length(field->axes[i], grid);
-    const hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, lengths, NULL);
-    const hid_t creation = checked_chunks(lengths, rank);
+    CLOSED const hid_t space =
+        rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, lengths, NULL);
+    CLOSED const hid_t creation = checked_chunks(lengths, rank);
     const hid_t dataset = create_dataset(output, sequence, field, type, space, creation);
     bool written = dataset >= 0;
     for (int i = 0; i < rank && written; i++)
@@ -198,8 +193,6 @@ enum miniapp_status miniapp_output_begin(struct miniapp_output *output, const ch
     written = written && write_names(dataset, field);
     output->dataset = dataset;
     output->plane_rank = has_axis(field, MINIAPP_X) + has_axis(field, MINIAPP_Y);
-    H5Pclose(creation);
-    H5Sclose(space);
     return written ? MINIAPP_DONE : output_failed(output);
 }
 
@@ -207,23 +200,19 @@ herr_t write_box(hid_t dataset, const struct box *box, const double *values)
 {
     if (box->rank == 0)
         return H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
-    const hid_t to = H5Dget_space(dataset);
-    const hid_t from = H5Screate_simple(box->rank, box->count, NULL);
-    herr_t error = H5Sselect_hyperslab(to, H5S_SELECT_SET, box->first, NULL, box->count, NULL);
-    if (error >= 0)
-        error = H5Dwrite(dataset, H5T_NATIVE_DOUBLE, from, to, H5P_DEFAULT, values);
-    H5Sclose(from);
-    H5Sclose(to);
-    return error;
+    CLOSED const hid_t to = H5Dget_space(dataset);
+    CLOSED const hid_t from = H5Screate_simple(box->rank, box->count, NULL);
+    const herr_t error =
+        H5Sselect_hyperslab(to, H5S_SELECT_SET, box->first, NULL, box->count, NULL);
+    return error < 0 ? error : H5Dwrite(dataset, H5T_NATIVE_DOUBLE, from, to, H5P_DEFAULT, values);
 }
 
 /* A plane of a dataset along its last axes. */
 static struct box box_of_plane(hid_t dataset, int plane_rank, size_t plane)
 {
     struct box box = {0};
-    const hid_t space = H5Dget_space(dataset);
+    CLOSED const hid_t space = H5Dget_space(dataset);
     box.rank = H5Sget_simple_extent_dims(space, box.count, NULL);
-    H5Sclose(space);
     for (int i = box.rank - 1 - plane_rank; i >= 0; i--) {
         box.first[i] = plane % box.count[i];
         plane /= box.count[i];

@@ -1,6 +1,7 @@
 /* References. */
 #include "element.h"
 #include "hdf5_file.h"
+#include "owned.h"
 #include "program.h"
 #include "range.h"
 #include "status.h"
@@ -195,19 +196,15 @@ static enum miniapp_status open_reference(struct miniapp_references *references,
                                           hid_t *dataset)
 {
     const char *const path = references->path;
-    char *const both = name_of_two(sequence ? sequence : "", field->name);
+    OWNED char *const both = name_of_two(sequence ? sequence : "", field->name);
     const bool has_both = both && sequence && has_dataset(references->file, both);
     const char *const name = has_both ? both : field->name;
-    enum miniapp_status status = MINIAPP_DONE;
     if (!both)
-        status = fail(MINIAPP_DEVICE, "out of memory for a name");
-    else if (!has_dataset(references->file, name))
-        status = fail(MINIAPP_INPUT, "%s: dataset '%s' is missing, so it cannot be validated", path,
-                      name);
-    else
-        status = open_dataset(references->file, path, name, dataset);
-    free(both);
-    return status;
+        return fail(MINIAPP_DEVICE, "out of memory for a name");
+    if (!has_dataset(references->file, name))
+        return fail(MINIAPP_INPUT, "%s: dataset '%s' is missing, so it cannot be validated", path,
+                    name);
+    return open_dataset(references->file, path, name, dataset);
 }
 
 enum miniapp_status miniapp_reference_read(struct miniapp_references *references,

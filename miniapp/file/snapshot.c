@@ -9,6 +9,7 @@
 #include "hdf5_file.h"
 #include "input.h"
 #include "output.h"
+#include "owned.h"
 #include "ranks.h"
 #include "state.h"
 #include "status.h"
@@ -43,15 +44,13 @@ static const char *const places_of_faces[] = {"eastern faces of the cells of xt"
 
 static bool make_scale(hid_t file, const struct scale *scale)
 {
-    const hid_t dataset = H5Dopen2(file, scale->name, H5P_DEFAULT);
+    CLOSED const hid_t dataset = H5Dopen2(file, scale->name, H5P_DEFAULT);
     const bool is_height = scale->of_axis[0] == 'Z';
-    const bool is_made = dataset >= 0 && write_text(file, scale->name, "units", scale->units) &&
-                         write_text(file, scale->name, "long_name", scale->long_name) &&
-                         write_text(file, scale->name, "axis", scale->of_axis) &&
-                         write_text(file, scale->name, "positive", is_height ? "up" : "") &&
-                         (H5DSis_scale(dataset) > 0 || H5DSset_scale(dataset, scale->name) >= 0);
-    hdf5_close(dataset);
-    return is_made;
+    return dataset >= 0 && write_text(file, scale->name, "units", scale->units) &&
+           write_text(file, scale->name, "long_name", scale->long_name) &&
+           write_text(file, scale->name, "axis", scale->of_axis) &&
+           write_text(file, scale->name, "positive", is_height ? "up" : "") &&
+           (H5DSis_scale(dataset) > 0 || H5DSset_scale(dataset, scale->name) >= 0);
 }
 
 static bool write_scale(hid_t file, const struct scale *scale, const double *values, hsize_t length)
@@ -84,7 +83,7 @@ static bool write_theirs(hid_t file, const struct miniapp_input *input, enum min
                          const struct scale *ours, bool has_faces, double *values, size_t length)
 {
     char units[TEXT_ATTRIBUTE], long_name[TEXT_ATTRIBUTE];
-    const hid_t theirs = H5Dopen2(input->file, input->scale[axis], H5P_DEFAULT);
+    CLOSED const hid_t theirs = H5Dopen2(input->file, input->scale[axis], H5P_DEFAULT);
     bool is_written = theirs >= 0 && H5Dread(theirs, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL,
                                              H5P_DEFAULT, values) >= 0;
     if (is_written) {
@@ -94,7 +93,6 @@ static bool write_theirs(hid_t file, const struct miniapp_input *input, enum min
         is_written = write_points(file, &scale, has_faces,
                                   values + (input->window.has_ghosts ? MINIAPP_HALO : 0), length);
     }
-    hdf5_close(theirs);
     return is_written;
 }
 
@@ -106,7 +104,7 @@ static bool write_horizontal(const struct miniapp_output *output, const struct m
 {
     const struct scale *const scale = &distances[axis == MINIAPP_Y];
     const size_t ghosts = input && input->window.has_ghosts ? 2 * MINIAPP_HALO : 0;
-    double *const values = malloc((length + ghosts) * sizeof(*values));
+    OWNED double *const values = malloc((length + ghosts) * sizeof(*values));
     bool is_written = values;
     if (values && input && input->scale[axis][0] &&
         is_coordinate(input->file, input->scale[axis], length + ghosts))
@@ -117,7 +115,6 @@ static bool write_horizontal(const struct miniapp_output *output, const struct m
             values[i] = edge + spacing[i] / 2;
         is_written = write_points(output->file, scale, has_faces, values, length);
     }
-    free(values);
     return is_written;
 }
 
@@ -133,16 +130,14 @@ static bool write_time(hid_t file, const struct miniapp_input *input, double sec
     const struct scale time = {"Time", units, "time since the start", "T"};
     const double days = seconds / day;
     const hsize_t one = 1, most = H5S_UNLIMITED;
-    const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
-    const hid_t space = H5Screate_simple(1, &one, &most);
+    CLOSED const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+    CLOSED const hid_t space = H5Screate_simple(1, &one, &most);
     H5Pset_chunk(creation, 1, &one);
     const hid_t dataset =
         H5Dcreate2(file, time.name, H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     const bool is_written = dataset >= 0 && H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL,
                                                      H5P_DEFAULT, &days) >= 0;
     hdf5_close(dataset);
-    hdf5_close(space);
-    hdf5_close(creation);
     return is_written && make_scale(file, &time) &&
            write_text(file, time.name, "calendar", calendar);
 }
@@ -265,16 +260,14 @@ static bool write_missing(hid_t dataset, hid_t type)
 {
     static const char *const names[] = {"_FillValue", "missing_value"};
     const hsize_t one = 1;
-    const hid_t space = H5Screate_simple(1, &one, NULL);
-    bool is_written = true;
-    for (size_t i = 0; i < 2 && is_written; i++) {
-        const hid_t attribute =
+    CLOSED const hid_t space = H5Screate_simple(1, &one, NULL);
+    for (size_t i = 0; i < 2; i++) {
+        CLOSED const hid_t attribute =
             H5Acreate2(dataset, names[i], type, space, H5P_DEFAULT, H5P_DEFAULT);
-        is_written = attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_DOUBLE, &missing) >= 0;
-        hdf5_close(attribute);
+        if (attribute < 0 || H5Awrite(attribute, H5T_NATIVE_DOUBLE, &missing) < 0)
+            return false;
     }
-    H5Sclose(space);
-    return is_written;
+    return true;
 }
 
 /* Whether a field lies at heights zw, whatever mask says where its water is. */
@@ -309,8 +302,8 @@ static hid_t create_carried(const struct miniapp_output *output, const struct mi
     name_points(state, field, axes);
     axes[flat] = "Time";
     const hid_t type = is_double(field->type, state->precision) ? H5T_IEEE_F64LE : H5T_IEEE_F32LE;
-    const hid_t space = H5Screate_simple(rank, lengths, most);
-    const hid_t creation = checked_chunks(lengths, rank);
+    CLOSED const hid_t space = H5Screate_simple(rank, lengths, most);
+    CLOSED const hid_t creation = checked_chunks(lengths, rank);
     const hid_t dataset =
         H5Dcreate2(output->file, field->name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     bool is_described = dataset >= 0 && write_names(dataset, field) &&
@@ -318,8 +311,6 @@ static hid_t create_carried(const struct miniapp_output *output, const struct mi
                         (!mask_for(field) || write_missing(dataset, type));
     for (int i = 0; i < rank && is_described; i++)
         is_described = attach_named(output->file, axes[flat + i], dataset, (unsigned)i);
-    H5Pclose(creation);
-    H5Sclose(space);
     if (dataset >= 0 && !is_described)
         H5Dclose(dataset);
     return is_described ? dataset : -1;

@@ -97,11 +97,9 @@ static bool has_shape(hid_t dataset, const struct miniapp_field *field,
 {
     hsize_t wanted[SNAPSHOT_RANK], lengths[H5S_MAX_RANK];
     const int rank = lengths_in_snapshot(field, whole, wanted);
-    const hid_t space = H5Dget_space(dataset);
-    const bool fits = H5Sget_simple_extent_dims(space, lengths, NULL) == rank &&
-                      memcmp(lengths, wanted, (size_t)rank * sizeof(*wanted)) == 0;
-    hdf5_close(space);
-    return fits;
+    CLOSED const hid_t space = H5Dget_space(dataset);
+    return H5Sget_simple_extent_dims(space, lengths, NULL) == rank &&
+           memcmp(lengths, wanted, (size_t)rank * sizeof(*wanted)) == 0;
 }
 
 /* Why a dataset does not hold what the program wrote, or NULL. Its numbers are taken as they are,
@@ -109,12 +107,10 @@ static bool has_shape(hid_t dataset, const struct miniapp_field *field,
 static const char *misfit(hid_t dataset, const struct miniapp_field *field,
                           const struct miniapp_grid *whole)
 {
-    const hid_t type = H5Dget_type(dataset);
-    const bool is_float = H5Tget_class(type) == H5T_FLOAT;
-    H5Tclose(type);
+    CLOSED const hid_t type = H5Dget_type(dataset);
     if (!has_shape(dataset, field, whole))
         return "has another shape";
-    if (!is_float)
+    if (H5Tget_class(type) != H5T_FLOAT)
         return "has no floating-point numbers";
     return H5Aexists(dataset, "scale_factor") || H5Aexists(dataset, "add_offset") ? "is packed"
                                                                                   : NULL;
@@ -125,16 +121,13 @@ static enum miniapp_status read_carried(hid_t file, const char *path, struct min
                                         const struct levels_of *level)
 {
     const struct miniapp_grid whole = miniapp_grid_interior(&state->whole);
-    hid_t dataset;
+    CLOSED hid_t dataset = H5I_INVALID_HID;
     TRY(open_dataset(file, path, field->name, &dataset));
     const char *const why = misfit(dataset, field, &whole);
-    enum miniapp_status status =
-        why ? fail(MINIAPP_INPUT, "%s: cannot continue from it: '%s' %s", path, field->name, why)
-            : check_written(dataset, path, field->name);
-    if (!status)
-        status = read_levels(path, dataset, state, field, level);
-    H5Dclose(dataset);
-    return status;
+    if (why)
+        return fail(MINIAPP_INPUT, "%s: cannot continue from it: '%s' %s", path, field->name, why);
+    TRY(check_written(dataset, path, field->name));
+    return read_levels(path, dataset, state, field, level);
 }
 
 static enum miniapp_status read_all(hid_t file, const char *path, struct miniapp_state *state,

@@ -1,7 +1,9 @@
 /* The values of a field: read, checked against what the field may hold, or filled with what stands
  * in for them. */
 #include "format.h"
+#include "hdf5_error.h"
 #include "input.h"
+#include "owned.h"
 #include "range.h"
 #include "status.h"
 
@@ -96,11 +98,9 @@ enum miniapp_status read_dataset(struct miniapp_input *input, enum field_id id, 
 {
     const char *const name = input->source[id];
     const struct box box = box_in_file(input, &fields[id]);
-    hid_t dataset;
+    CLOSED hid_t dataset = H5I_INVALID_HID;
     TRY(open_dataset(input->file, input->path, name, &dataset));
-    const enum miniapp_status status = read_box(dataset, input->path, name, &box, values);
-    H5Dclose(dataset);
-    return status;
+    return read_box(dataset, input->path, name, &box, values);
 }
 
 static enum miniapp_status check_read(struct miniapp_input *input, enum field_id id,
@@ -117,14 +117,13 @@ static enum miniapp_status fill_absent(struct miniapp_input *input, enum field_i
                                        double *values, size_t elements)
 {
     const struct miniapp_field *const field = &fields[id];
-    double *source = NULL;
+    OWNED double *source = NULL;
     if (field->stand_in && !field->is_sampled)
         TRY(read_field(input, field->stand_in, &source));
     for (size_t i = 0; i < elements; i++)
         values[i] = field->is_sampled ? sample_of(element_in_file(input, field, i))
                     : source          ? field->stand_in_factor * source[i]
                                       : 0;
-    free(source);
     return MINIAPP_DONE;
 }
 

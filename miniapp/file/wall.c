@@ -2,6 +2,7 @@
 #include "hdf5_file.h"
 #include "input.h"
 #include "output.h"
+#include "owned.h"
 #include "range.h"
 #include "ranks.h"
 #include "state.h"
@@ -19,18 +20,15 @@ enum miniapp_status write_wall(struct miniapp_output *output, hid_t dataset,
 {
     const struct miniapp_grid *const whole = &state->whole;
     const size_t cells = ranks_own() == 0 ? whole->nx * whole->ny : 1;
-    double *const plane = malloc(cells * sizeof(*plane));
+    OWNED double *const plane = malloc(cells * sizeof(*plane));
     const size_t wall = (MINIAPP_HALO - 1) * whole->nx + MINIAPP_HALO;
-    enum miniapp_status status = state_ends_all(
-        state, plane ? MINIAPP_DONE : fail(MINIAPP_OUTPUT, "out of memory for '%s'", name));
-    if (!status)
-        status = miniapp_state_gather(state, name, 0, true, plane);
-    if (!status && dataset >= 0 &&
-        H5LTset_attribute_double(dataset, ".", wall_name, plane + wall,
-                                 whole->nx - 2 * MINIAPP_HALO) < 0)
-        status = output_failed(output);
-    free(plane);
-    return status;
+    TRY(state_ends_all(state, plane ? MINIAPP_DONE
+                                    : fail(MINIAPP_OUTPUT, "out of memory for '%s'", name)));
+    TRY(miniapp_state_gather(state, name, 0, true, plane));
+    const bool is_written =
+        dataset < 0 || H5LTset_attribute_double(dataset, ".", wall_name, plane + wall,
+                                                whole->nx - 2 * MINIAPP_HALO) >= 0;
+    return is_written ? MINIAPP_DONE : output_failed(output);
 }
 
 /* Puts a row of the whole ocean's interior into a state that has the row, ghosts along x included.
@@ -39,19 +37,17 @@ static enum miniapp_status set_wall(struct miniapp_state *state, const char *nam
                                     const double *wall)
 {
     const size_t nx = state->grid.nx, all = state->whole.nx, y = MINIAPP_HALO - 1;
-    double *const row = calloc(nx, sizeof(*row));
-    enum miniapp_status status =
-        row ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for a row of '%s'", name);
-    for (size_t x = 0; row && x < nx; x++) {
+    OWNED double *const row = calloc(nx, sizeof(*row));
+    if (!row)
+        return fail(MINIAPP_DEVICE, "out of memory for a row of '%s'", name);
+    for (size_t x = 0; x < nx; x++) {
         const size_t column = state->x0 + x, inside = is_outer(column, all) && state->cyclic_x
                                                           ? opposite_column(column, all)
                                                           : column;
         row[x] = is_outer(inside, all) ? 0 : wall[inside - MINIAPP_HALO];
     }
-    if (!status && state->y0 <= y)
-        status = miniapp_state_set_part(state, name, (y - state->y0) * nx, nx, row);
-    free(row);
-    return status;
+    return state->y0 <= y ? miniapp_state_set_part(state, name, (y - state->y0) * nx, nx, row)
+                          : MINIAPP_DONE;
 }
 
 /* The numbers are like those of the field itself. */
@@ -75,20 +71,15 @@ enum miniapp_status read_wall(hid_t dataset, const char *path, struct miniapp_st
                               bool *found)
 {
     const size_t cells = state->whole.nx - 2 * MINIAPP_HALO;
-    enum miniapp_status status = MINIAPP_DONE;
     *found = H5Aexists(dataset, wall_name) > 0;
-    double *const wall = calloc(cells, sizeof(*wall));
+    OWNED double *const wall = calloc(cells, sizeof(*wall));
     if (!wall)
-        status = fail(MINIAPP_DEVICE, "out of memory for a row of '%s'", name);
-    else if (*found && !read_numbers(dataset, wall_name, cells, wall))
-        status = fail(MINIAPP_INPUT, "%s: attribute '%s' of '%s' must hold %zu numbers", path,
-                      wall_name, name, cells);
-    else
-        status = check_wall(path, field, wall, cells, allow);
-    if (!status)
-        status = set_wall(state, name, wall);
-    free(wall);
-    return status;
+        return fail(MINIAPP_DEVICE, "out of memory for a row of '%s'", name);
+    if (*found && !read_numbers(dataset, wall_name, cells, wall))
+        return fail(MINIAPP_INPUT, "%s: attribute '%s' of '%s' must hold %zu numbers", path,
+                    wall_name, name, cells);
+    TRY(check_wall(path, field, wall, cells, allow));
+    return set_wall(state, name, wall);
 }
 
 enum miniapp_status miniapp_output_wall(struct miniapp_output *output, struct miniapp_state *state,

@@ -1,6 +1,7 @@
 #include "collect.h"
 #include "clock.h"
 #include "finite.h"
+#include "owned.h"
 #include "ranks.h"
 #include "resume.h"
 #include "status.h"
@@ -210,7 +211,7 @@ static double rate_of(const struct bench *bench, int place, bool of_bytes, bool 
 static enum miniapp_status time_transfers(const struct row *row, bool to_device,
                                           struct transfer_times *times)
 {
-    const char **names = malloc((row->field_count + 1) * sizeof(*names));
+    OWNED const char **const names = malloc((row->field_count + 1) * sizeof(*names));
     size_t count = 0;
     *times = (struct transfer_times){0};
     if (!names)
@@ -223,15 +224,12 @@ static enum miniapp_status time_transfers(const struct row *row, bool to_device,
                 (double)miniapp_field_elements(field, &row->part) *
                 (double)miniapp_element_bytes(miniapp_field_type(field), row->precision);
         }
-    enum miniapp_status status =
-        miniapp_state_time_copies(row->state, names, count, to_device, false, &times->seconds);
-    if (!status)
-        status = miniapp_state_time_copies(row->state, names, count, to_device, true,
-                                           &times->pinned_seconds);
+    TRY(miniapp_state_time_copies(row->state, names, count, to_device, false, &times->seconds));
+    TRY(miniapp_state_time_copies(row->state, names, count, to_device, true,
+                                  &times->pinned_seconds));
     if (times->seconds == 0) /* nothing is copied */
         times->bytes = 0;
-    free(names);
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* The share of each step that runs in the time of a sequence; none for a kernel. */

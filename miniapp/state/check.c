@@ -1,5 +1,6 @@
 /* Whether fields that a client has set are in their ranges. */
 #include "element.h"
+#include "owned.h"
 #include "range.h"
 #include "state.h"
 #include "status.h"
@@ -73,15 +74,12 @@ enum miniapp_status state_check(struct miniapp_state *state, struct slot *slot)
     const struct water water = {read_mask(state, slot->field, MINIAPP_MASK),
                                 read_mask(state, slot->field, MINIAPP_INDEX),
                                 state->grid.nx * state->grid.ny};
-    double *const values = malloc(elements * sizeof(*values));
-    enum miniapp_status status =
-        values ? miniapp_state_get(state, slot->name, values)
-               : fail(MINIAPP_DEVICE, "out of memory for a copy of '%s'", slot->name);
-    if (!status)
-        status = check_slot(state, slot, &water, values);
-    free(values);
-    slot->is_checked = !status;
-    return status;
+    OWNED double *const values = malloc(elements * sizeof(*values));
+    TRY(values ? miniapp_state_get(state, slot->name, values)
+               : fail(MINIAPP_DEVICE, "out of memory for a copy of '%s'", slot->name));
+    TRY(check_slot(state, slot, &water, values));
+    slot->is_checked = true;
+    return MINIAPP_DONE;
 }
 
 void miniapp_state_set_checks(struct miniapp_state *state, bool checks)
