@@ -260,19 +260,16 @@ static enum miniapp_status add_state(struct bench *bench, struct row *row,
     if (!states)
         return fail(MINIAPP_DEVICE, "out of memory for a state");
     bench->states = states;
-    enum miniapp_status status =
-        miniapp_state_create(row->device, row->precision, &row->part, &row->state);
-    if (!status) {
-        states[bench->state_count++] = row->state;
-        status = miniapp_state_spread(row->state, &row->blocks);
-        miniapp_state_overlap(row->state, method->overlaps);
-    }
-    for (size_t i = 0; i < miniapp_setting_count() && !status; i++) {
+    TRY(miniapp_state_create(row->device, row->precision, &row->part, &row->state));
+    states[bench->state_count++] = row->state;
+    TRY(miniapp_state_spread(row->state, &row->blocks));
+    miniapp_state_overlap(row->state, method->overlaps);
+    for (size_t i = 0; i < miniapp_setting_count(); i++) {
         const char *const name = miniapp_setting_name(miniapp_setting_at(i));
-        status = miniapp_state_set_setting(row->state, name,
-                                           miniapp_settings_get(method->settings, name));
+        TRY(miniapp_state_set_setting(row->state, name,
+                                      miniapp_settings_get(method->settings, name)));
     }
-    return status;
+    return MINIAPP_DONE;
 }
 
 static enum miniapp_status find_state(struct bench *bench, struct row *row,
@@ -403,11 +400,11 @@ enum miniapp_status bench_open(struct bench *bench, struct miniapp_input *input,
         bench->rows[i].advances = method->advances && !bench->rows[i].is_ceiling;
         status = find_state(bench, &bench->rows[i], method);
     }
-    status = agree(status);
+    TRY(agree(status));
     for (int i = 0; i < bench->count && !status && !stop_signal(); i++)
         status = bind_row(bench, &bench->rows[i]);
-    status = agree(status);
-    if (!status && !stop_signal())
+    TRY(agree(status));
+    if (!stop_signal())
         status = bench_load(bench, input, method->own_grid);
     for (int i = 0; i < bench->count && !status && !stop_signal(); i++)
         status = keep_before(&bench->rows[i]);

@@ -187,19 +187,17 @@ static enum miniapp_status take_turn(struct row *row, const struct method *metho
     const double until = samples->total + row->turn_seconds;
     const bool has_several = row->turn > 1 && 2 * row->last <= row->turn_seconds;
     const bool is_first = samples->count == 0;
-    enum miniapp_status status = MINIAPP_DONE;
     if (others_ran && has_several && !row->advances)
-        status = call_once(row, &row->last);
-    for (size_t i = 0; !status && !stop_signal() && i < row->turn && !is_done(row, method); i++) {
+        TRY(call_once(row, &row->last));
+    for (size_t i = 0; !stop_signal() && i < row->turn && !is_done(row, method); i++) {
         if (i > 0 && samples->total >= until)
             break;
-        status = sample_call(row, method);
+        TRY(sample_call(row, method));
     }
-    if (!status)
-        status = call_empty(row);
-    if (is_first && !status && samples->count > 0)
+    TRY(call_empty(row));
+    if (is_first && samples->count > 0)
         announce(method, row, "first turn");
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* Shuffles by the method of Fisher and Yates. */

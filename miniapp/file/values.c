@@ -182,18 +182,13 @@ enum miniapp_status check_levels(struct miniapp_input *input)
     static const struct rule rules[] = {{FIELD_zw, FIELD_zt, 0, false},
                                         {FIELD_dzw, FIELD_zt, 0, true},
                                         {FIELD_dzt, FIELD_zw, 1, true}};
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t r = 0; r < sizeof(rules) / sizeof(*rules) && !status; r++) {
-        double *line = NULL, *heights = NULL;
+    for (size_t r = 0; r < sizeof(rules) / sizeof(*rules); r++) {
+        OWNED double *line = NULL, *heights = NULL;
         if (!is_known(input, rules[r].line) || !is_known(input, rules[r].heights))
             continue;
-        status = read_field(input, rules[r].line, &line);
-        if (!status)
-            status = read_field(input, rules[r].heights, &heights);
-        if (!status)
-            status = check_rule(input, &rules[r], line, heights);
-        free(line);
-        free(heights);
+        TRY(read_field(input, rules[r].line, &line));
+        TRY(read_field(input, rules[r].heights, &heights));
+        TRY(check_rule(input, &rules[r], line, heights));
     }
-    return status;
+    return MINIAPP_DONE;
 }

@@ -36,12 +36,12 @@ enum miniapp_status check_reference(struct run *run)
     const struct options *options = &run->options;
     if (ranks_own() > 0)
         return MINIAPP_DONE;
-    enum miniapp_status status = miniapp_references_open(options->reference, &run->references);
+    TRY(miniapp_references_open(options->reference, &run->references));
     for (size_t i = 0; i < options->kernel_count; i++)
-        for (size_t f = 0; f < miniapp_field_count() && !status; f++)
+        for (size_t f = 0; f < miniapp_field_count(); f++)
             if (is_result(options->kernels[i], miniapp_field_at(f), options->steps > 0))
-                status = check_variable(run, options->kernels[i], miniapp_field_at(f));
-    return status;
+                TRY(check_variable(run, options->kernels[i], miniapp_field_at(f)));
+    return MINIAPP_DONE;
 }
 
 /* The uses of an output: it is compared, hashed and written, plane by plane, by the first process.
@@ -381,19 +381,18 @@ static enum miniapp_status find_ceiling(const struct run *run, const struct row 
 
 enum miniapp_status collect(struct run *run, struct bench *bench)
 {
-    enum miniapp_status status = MINIAPP_DONE;
     for (int ceilings = 0; ceilings < 2; ceilings++)
-        for (int i = 0; i < bench->count && !status; i++) {
+        for (int i = 0; i < bench->count; i++) {
             struct row *row = &bench->rows[i];
             bool is_known;
             if (row->samples.count == 0 || row->is_ceiling != (ceilings == 1))
                 continue;
-            status = find_ceiling(run, row, &is_known);
-            if (!status && !is_known)
-                status = collect_row(run, bench, row);
+            TRY(find_ceiling(run, row, &is_known));
+            if (!is_known)
+                TRY(collect_row(run, bench, row));
         }
-    for (int i = 0; i < bench->count && !status; i++)
+    for (int i = 0; i < bench->count; i++)
         if (bench->rows[i].advances && bench->rows[i].is_bad)
-            status = steps_find_nonfinite(run, bench, &bench->rows[i]);
-    return status;
+            TRY(steps_find_nonfinite(run, bench, &bench->rows[i]));
+    return MINIAPP_DONE;
 }

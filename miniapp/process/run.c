@@ -5,6 +5,7 @@
 #include "collect.h"
 #include "conclude.h"
 #include "describe.h"
+#include "owned.h"
 #include "printable.h"
 #include "ranks.h"
 #include "resume.h"
@@ -140,7 +141,8 @@ static enum miniapp_status open_input(struct run *run)
 {
     const struct options *options = &run->options;
     TRY(choose_sequence(&run->options));
-    const struct miniapp_field **wanted = malloc(miniapp_field_count() * sizeof(*wanted));
+    OWNED const struct miniapp_field **const wanted =
+        malloc(miniapp_field_count() * sizeof(*wanted));
     size_t count = 0;
     if (!wanted)
         return fail(MINIAPP_DEVICE, "out of memory for a list of fields");
@@ -148,10 +150,8 @@ static enum miniapp_status open_input(struct run *run)
     for (size_t i = 0; i < miniapp_field_count(); i++)
         if (run_reads(options, miniapp_field_at(i)))
             wanted[count++] = miniapp_field_at(i);
-    const enum miniapp_status status =
-        miniapp_input_open(options->input, wanted, count, options->reading, &run->input);
-    free(wanted);
-    return status ? status : miniapp_input_check(run->input);
+    TRY(miniapp_input_open(options->input, wanted, count, options->reading, &run->input));
+    return miniapp_input_check(run->input);
 }
 
 /* Finds the most of each that a process has in its part. The reader warns of land where there is

@@ -265,14 +265,13 @@ static enum miniapp_status check_row(const struct run *run, const struct row *ro
                                      const struct bound_field **bad, struct nonfinite *found)
 {
     const size_t count = run->options.allow & MINIAPP_ALLOW_NONFINITE ? 0 : row->field_count;
-    enum miniapp_status status = MINIAPP_DONE;
     *bad = NULL;
-    for (size_t i = 0; i < count && !status && !*bad; i++)
+    for (size_t i = 0; i < count && !*bad; i++)
         if (row->fields[i].is_result) {
-            status = find_nonfinite(run->input, row, &row->fields[i], run->options.allow, found);
+            TRY(find_nonfinite(run->input, row, &row->fields[i], run->options.allow, found));
             *bad = found->is_there ? &row->fields[i] : NULL;
         }
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* A snapshot is what a run may continue from, whoever has edited it. */

@@ -401,16 +401,15 @@ void miniapp_plan_restart(struct miniapp_plan *plan)
 
 enum miniapp_status miniapp_plan_advance(struct miniapp_plan *plan)
 {
-    enum miniapp_status status = run_plan(plan, true);
-    if (!status)
-        plan->state->steps++;
-    for (size_t i = 0; !status && i < plan->level_count; i++) {
+    TRY(run_plan(plan, true));
+    plan->state->steps++;
+    for (size_t i = 0; i < plan->level_count; i++) {
         struct slot *const *const slots = plan->levels[i].slots;
         const char *const names[2] = {slots[0]->name, slots[1]->name};
         if (holds(&plan->levels[i].condition, plan->state->settings.value))
-            status = miniapp_state_rotate(plan->state, names, 2);
+            TRY(miniapp_state_rotate(plan->state, names, 2));
     }
-    return status;
+    return MINIAPP_DONE;
 }
 
 double miniapp_plan_seconds(const struct miniapp_plan *plan, size_t step)

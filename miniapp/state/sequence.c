@@ -1,4 +1,5 @@
 #include "sequence.h"
+#include "owned.h"
 #include "status.h"
 #include "suggest.h"
 #include "tracers.h"
@@ -85,12 +86,13 @@ static enum miniapp_status bind_by_text(struct step *step, const char *bindings)
     bool is_bound[MOST_ARGUMENTS] = {false};
     enum miniapp_status status = MINIAPP_DONE;
     struct binding binding;
-    while (!status && next_binding(&bindings, &binding, &status))
-        for (size_t i = 0; i < step->kernel->argument_count && !status; i++) {
+    while (next_binding(&bindings, &binding, &status))
+        for (size_t i = 0; i < step->kernel->argument_count; i++) {
             if (!is_called(&before, i, binding.name))
                 continue;
-            status = is_bound[i] ? fail(MINIAPP_USAGE, "'%s' is bound twice", binding.name)
-                                 : bind_argument(step, i, binding.other);
+            if (is_bound[i])
+                return fail(MINIAPP_USAGE, "'%s' is bound twice", binding.name);
+            TRY(bind_argument(step, i, binding.other));
             is_bound[i] = true;
         }
     return status;
@@ -264,13 +266,12 @@ static enum miniapp_status make_with_tracers(const char *text, struct miniapp_se
 {
     const size_t length = strcspn(text, "+");
     const struct miniapp_sequence *from = NULL, *step = NULL;
-    char *const name = strndup(text, length);
-    enum miniapp_status status =
-        name ? find_locked(name, &from) : fail(MINIAPP_DEVICE, "out of memory for a sequence");
-    free(name);
-    TRY(status);
+    OWNED char *const name = strndup(text, length);
+    if (!name)
+        return fail(MINIAPP_DEVICE, "out of memory for a sequence");
+    TRY(find_locked(name, &from));
     TRY(find_plain("tracer_step", &step));
-    status = add_tracers(from, step, text + length + 1, to);
+    const enum miniapp_status status = add_tracers(from, step, text + length + 1, to);
     if (status)
         free((struct levels *)to->levels);
     return status;

@@ -53,11 +53,9 @@ enum miniapp_status miniapp_settings_set(struct miniapp_settings *values, const 
     const struct miniapp_setting *setting = miniapp_setting_find(name);
     if (!setting)
         return unknown_setting(name);
-    const enum miniapp_status status =
-        miniapp_setting_check(setting, value, MINIAPP_FLOAT64, "the call", MINIAPP_USAGE);
-    if (!status)
-        values->value[setting - settings] = value;
-    return status;
+    TRY(miniapp_setting_check(setting, value, MINIAPP_FLOAT64, "the call", MINIAPP_USAGE));
+    values->value[setting - settings] = value;
+    return MINIAPP_DONE;
 }
 
 double miniapp_settings_get(const struct miniapp_settings *values, const char *name)
