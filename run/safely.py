@@ -5,6 +5,7 @@ import argparse
 import contextlib
 import errno
 import importlib.util
+import math
 import os
 import re
 import signal
@@ -56,6 +57,14 @@ def parser_of(documentation):
     """A parser whose help is a script's documentation as it stands."""
     return argparse.ArgumentParser(prog=name_of_script(), description=documentation,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def positive(text):
+    """A number above 0, as argparse reads it."""
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise ValueError
+    return value
 
 
 class Failed(Exception):

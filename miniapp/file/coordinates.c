@@ -46,8 +46,8 @@ enum { MOST_BELONGINGS = 1 << 16 };
 /* The list, which the caller frees; NULL if there is none. */
 static struct belonging *read_belongings(hid_t scale, hssize_t *count)
 {
-    const struct attribute attribute = open_attribute(scale, "REFERENCE_LIST");
-    const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(struct belonging));
+    CLOSED_ATTRIBUTE const struct attribute attribute = open_attribute(scale, "REFERENCE_LIST");
+    CLOSED const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(struct belonging));
     const bool is_list = attribute.count > 0 && attribute.count <= MOST_BELONGINGS;
     struct belonging *list = is_list ? calloc((size_t)attribute.count, sizeof(*list)) : NULL;
     *count = attribute.count;
@@ -57,8 +57,6 @@ static struct belonging *read_belongings(hid_t scale, hssize_t *count)
         free(list);
         list = NULL;
     }
-    hdf5_close(type);
-    close_attribute(&attribute);
     return list;
 }
 

@@ -122,26 +122,22 @@ enum miniapp_status read_attribute(hid_t object, const char *path, const char *n
     *found = exists > 0;
     if (exists == 0)
         return MINIAPP_DONE;
-    const struct attribute attribute = open_attribute(object, name);
-    enum miniapp_status status = MINIAPP_DONE;
+    CLOSED_ATTRIBUTE const struct attribute attribute = open_attribute(object, name);
     if (attribute.count >= 0 && !is_number(attribute.type))
-        status = fail(MINIAPP_INPUT, "%s: attribute '%s' must be a number", path, name);
-    else if (attribute.count >= 0 && attribute.count != 1)
-        status = fail(MINIAPP_INPUT, "%s: attribute '%s' must be a single number", path, name);
-    else if (attribute.count < 0 || H5Aread(attribute.self, H5T_NATIVE_DOUBLE, value) < 0)
-        status = fail(MINIAPP_INPUT, "%s: attribute '%s' cannot be read (%s)", path, name,
-                      hdf5_reason(reason));
-    close_attribute(&attribute);
-    return status;
+        return fail(MINIAPP_INPUT, "%s: attribute '%s' must be a number", path, name);
+    if (attribute.count >= 0 && attribute.count != 1)
+        return fail(MINIAPP_INPUT, "%s: attribute '%s' must be a single number", path, name);
+    if (attribute.count < 0 || H5Aread(attribute.self, H5T_NATIVE_DOUBLE, value) < 0)
+        return fail(MINIAPP_INPUT, "%s: attribute '%s' cannot be read (%s)", path, name,
+                    hdf5_reason(reason));
+    return MINIAPP_DONE;
 }
 
 bool read_numbers(hid_t object, const char *name, size_t count, double *values)
 {
-    const struct attribute attribute = open_attribute(object, name);
-    const bool are_read = attribute.count == (hssize_t)count && is_number(attribute.type) &&
-                          H5Aread(attribute.self, H5T_NATIVE_DOUBLE, values) >= 0;
-    close_attribute(&attribute);
-    return are_read;
+    CLOSED_ATTRIBUTE const struct attribute attribute = open_attribute(object, name);
+    return attribute.count == (hssize_t)count && is_number(attribute.type) &&
+           H5Aread(attribute.self, H5T_NATIVE_DOUBLE, values) >= 0;
 }
 
 /* The text of an attribute, which H5free_memory frees; NULL if it is empty, or cannot be read. */
@@ -160,7 +156,7 @@ htri_t find_text(hid_t object, const char *name, size_t size, char *text)
     text[0] = '\0';
     if (exists <= 0)
         return exists == 0 ? 1 : -1;
-    const struct attribute attribute = open_attribute(object, name);
+    CLOSED_ATTRIBUTE const struct attribute attribute = open_attribute(object, name);
     htri_t is_text = attribute.count < 0
                          ? -1
                          : attribute.count <= 1 && H5Tget_class(attribute.type) == H5T_STRING;
@@ -171,7 +167,6 @@ htri_t find_text(hid_t object, const char *name, size_t size, char *text)
     if (is_text > 0 && found)
         strcpy(text, found);
     H5free_memory(found);
-    close_attribute(&attribute);
     return is_text;
 }
 
@@ -278,8 +273,10 @@ enum miniapp_status open_dataset(hid_t file, const char *path, const char *name,
                     remark_on(reason));
     }
     const enum miniapp_status status = check_storage(*dataset, path, name);
-    if (status)
+    if (status) {
         H5Dclose(*dataset);
+        *dataset = H5I_INVALID_HID;
+    }
     return status;
 }
 

@@ -30,6 +30,7 @@ struct attribute {
 };
 struct attribute open_attribute(hid_t object, const char *name);
 void close_attribute(const struct attribute *attribute);
+#define CLOSED_ATTRIBUTE __attribute__((cleanup(close_attribute)))
 
 /* A numeric or boolean scalar attribute. `found` says whether it is there. */
 enum miniapp_status read_attribute(hid_t object, const char *path, const char *name, bool *found,

@@ -88,19 +88,12 @@ enum miniapp_status choose_settings(struct run *run)
  */
 enum { TIMES_THE_CACHES = 4 };
 
-static int most_threads(const struct options *options)
-{
-    int most = options->thread_count ? 0 : miniapp_host_threads();
-    for (size_t i = 0; i < options->thread_count; i++)
-        most = (int)options->threads[i] > most ? (int)options->threads[i] : most;
-    return most;
-}
-
 static double cache_of(const struct run *run, const struct miniapp_device *device)
 {
     const bool is_on_host = strcmp(miniapp_device_kind(device), "host") == 0 ||
                             miniapp_device_takes_host_memory(device);
-    return is_on_host ? last_cache_bytes(&run->results.caches, most_threads(&run->options))
+    const int most = options_most_threads(&run->options);
+    return is_on_host ? last_cache_bytes(&run->results.caches, most ? most : miniapp_host_threads())
                       : miniapp_device_cache(device);
 }
 

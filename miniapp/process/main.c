@@ -25,9 +25,7 @@
  * them. */
 static enum miniapp_status set_threads(struct options *options)
 {
-    int threads = 0;
-    for (size_t i = 0; i < options->thread_count; i++)
-        threads = (int)options->threads[i] > threads ? (int)options->threads[i] : threads;
+    const int threads = options_most_threads(options);
     if (options->action != ACTION_RUN && options->action != ACTION_CHECK)
         return MINIAPP_DONE;
     const enum miniapp_status status = miniapp_host_set_threads(threads);

@@ -36,6 +36,14 @@ static enum miniapp_status set_tracers(struct options *options)
     return status;
 }
 
+int options_most_threads(const struct options *options)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < options->thread_count; i++)
+        most = options->threads[i] > most ? options->threads[i] : most;
+    return (int)most;
+}
+
 enum miniapp_status options_advance(struct options *options, const char *sequence)
 {
     TRY(miniapp_sequence_find(sequence, &options->kernels[0]));

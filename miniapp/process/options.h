@@ -72,6 +72,9 @@ struct options {
  * exit. MINIAPP_USAGE where the command line is wrong. */
 enum miniapp_status parse_options(int argc, char **argv, struct options *options);
 
+/* The most threads that a row runs on; 0 where no number is given. */
+int options_most_threads(const struct options *options);
+
 /* Advances that sequence, with the tracers of the command line. */
 enum miniapp_status options_advance(struct options *options, const char *sequence);
 

@@ -126,16 +126,15 @@ static size_t rounds(const struct exchange *exchange, enum miniapp_axis axis)
 static struct field_box box_of(const struct miniapp_state *state, const struct slot *slot,
                                enum miniapp_side side, size_t round, size_t depth, bool is_out)
 {
-    const struct miniapp_grid *const grid = &state->grid;
-    const size_t elements = miniapp_field_elements(slot->field, grid);
+    const struct block_planes p = block_planes_of(state, slot);
     struct field_box box = {
         .element_bytes = miniapp_element_bytes(slot->field->type, state->precision),
-        .nx = has_axis(slot->field, MINIAPP_X) ? grid->nx : 1,
-        .ny = has_axis(slot->field, MINIAPP_Y) ? grid->ny : 1,
+        .nx = p.nx,
+        .ny = p.ny,
+        .planes = p.count,
+        .width = p.nx,
+        .height = p.ny,
     };
-    box.planes = elements / (box.nx * box.ny);
-    box.width = box.nx;
-    box.height = box.ny;
     const size_t cells = axis_of(side) == MINIAPP_X ? box.nx : box.ny;
     const size_t low = is_out ? MINIAPP_HALO + round * depth : MINIAPP_HALO - (round + 1) * depth;
     const size_t start = is_low(side) ? low : cells - low - depth;
