@@ -168,6 +168,9 @@ void topology_add(struct provenance *provenance, struct caches *caches)
     double load;
     hwloc_topology_t topology;
     *caches = (struct caches){0};
+    /* Plugins find what is not reported, such as displays, and take as long to load as the whole
+     * kernel of a small ocean. */
+    setenv("HWLOC_PLUGINS_PATH", "", 0);
     if (hwloc_topology_init(&topology) == 0) {
         if (hwloc_topology_load(topology) == 0) {
             find_caches(topology, caches);

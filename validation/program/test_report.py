@@ -208,6 +208,12 @@ def test_the_machine_and_the_cache_that_holds_a_row(miniapp, small):
     assert re.fullmatch(r"governor \w+, \d+ to \d+ MHz|not known: .*", result["provenance"]["clock"])
 
 
+def test_no_plugin_of_hwloc_is_loaded(miniapp, small):
+    """There is none for what is reported, and to load them took a seventh of a short run."""
+    done = miniapp.run(*QUICK, small, "-k", "eos", env={"LD_DEBUG": "files"})
+    assert done.returncode == DONE and "libhwloc.so" in done.stderr and "/hwloc/" not in done.stderr
+
+
 def test_an_empty_kernel_beside_each_row_on_a_gpu(miniapp, small, gpu, tmp_path):
     """Its time is in the table and in the rows of a GPU alone, and a resumed run keeps it."""
     words = (small, "-d", f"cpu,{gpu}", "-k", "eos,isoneutral_mixing", "-s", "10k", "-r", 10, "--resume", tmp_path / "a.json")
