@@ -382,10 +382,20 @@ def pytest_collection_modifyitems(config, items):
                        or not item.get_closest_marker("every_gpu"))]
     config.hook.pytest_deselected(items=[item for item in items if item not in of_devices])
     items[:] = of_devices
-    if program.devices == ["cpu"]:
-        reason = "no GPU here, and what the host does other presets test"
-        for item in items:
-            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+class WithoutDevice(pytest.Module):
+    """A file that is not even imported, since all its tests would be skipped."""
+
+    def collect(self):
+        pytest.skip("no GPU here, and what the host does other presets test", allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(module_path, parent):
+    program = program_of(parent.config)
+    if parent.config.getoption("--needs-device") and program.devices == ["cpu"]:
+        return WithoutDevice.from_parent(parent, path=module_path)
+    return None
 
 
 @pytest.fixture(scope="module")
