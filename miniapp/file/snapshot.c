@@ -39,8 +39,8 @@ static const struct scale distances[] = {
     {"yt", "m", "distance along y from the southern edge", "Y"},
 };
 static const char *const names_of_faces[] = {"xu", "yu"};
-static const char *const places_of_faces[] = {"eastern faces of the cells of xt",
-                                              "northern faces of the cells of yt"};
+static const char *const places_of_faces[] = {"position of eastern faces",
+                                              "position of northern faces"};
 
 static bool make_scale(hid_t file, const struct scale *scale)
 {

@@ -59,7 +59,7 @@ def test_points_of_fields(miniapp, tmp_path):
         assert {field.cell_methods for field in data.data_vars.values()} == {"Time: mean"}
         assert {name for name, axis in data.coords.items() if axis.attrs.get("positive") == "up"} == {"zt", "zw"}
         assert {name: data[name].long_name for name in ("xu", "yu")} == {
-            "xu": "eastern faces of the cells of xt", "yu": "northern faces of the cells of yt"}
+            "xu": "position of eastern faces", "yu": "position of northern faces"}
 
 
 def test_usual_fields(miniapp, device, tmp_path):

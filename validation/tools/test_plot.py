@@ -355,6 +355,24 @@ def test_a_map_and_two_sections(tmp_path):
     assert along_x[0, 3] == 13 and along_y[3, 0] == 302
 
 
+def test_the_first_of_other_axes(tmp_path):
+    """By its coordinate, such as the time of a snapshot, else by its index."""
+    path = ocean_file(tmp_path / "a.h5")
+    with h5py.File(path, "a") as file:
+        file["Time"] = [2.5, 3.0]
+        file["Time"].make_scale("Time")
+        file["Time"].attrs["units"] = "days"
+        file["late"] = np.stack([file["temp"][...], file["temp"][...] + 1])
+        file["pair"] = file["late"][...]
+        file["ip"] = np.zeros(2)
+        file["ip"].make_scale(f"This is a netCDF dimension but not a netCDF variable.{2:10}")
+        for name, first in (("late", "Time"), ("pair", "ip")):
+            for axis, dimension in zip((first, *"zyx"), file[name].dims):
+                dimension.attach_scale(file[axis])
+    assert list(planes(path, section=[], variable="late")) == ["late, Time = 2.5 days, z = -1"]
+    assert list(planes(path, section=[], variable="pair")) == ["pair, ip = 0 of 2, z = -1"]
+
+
 @pytest.mark.parametrize("order", ["xyz", "yxz", "zyx"])
 @pytest.mark.parametrize("names", [None, {"z": "depth", "y": "lat", "x": "longitude"}])
 def test_axes_in_another_order_and_by_other_names(order, names, tmp_path):

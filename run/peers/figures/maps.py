@@ -108,10 +108,16 @@ class Source:
 
 # ---- a field ----
 
+def with_units(coordinate):
+    return f"{coordinate.name} = {float(coordinate):g} {coordinate.attrs.get('units', '')}".rstrip()
+
+
 def leading(field):
     """The first of every axis but x, y and z, and a text that says so."""
     others = [axis for axis in field.dims if axis not in ("x", "y", "z")]
-    return field.isel({axis: 0 for axis in others}), [f"{axis} = 0" for axis in others]
+    first = field.isel({axis: 0 for axis in others})
+    return first, [with_units(first[axis]) if axis in first.coords and first[axis].dtype.kind in "iuf" else
+                   f"{axis} = 0 of {field.sizes[axis]}" for axis in others]
 
 
 def water(field, wet):
@@ -169,7 +175,7 @@ def cut(field, where):
                        f"index, {letter}=0 to {letter}={size - 1}")
     if axis not in field.coords:
         return plane, f"{letter} = {where.value % size} of {size}"
-    return plane, f"{axis} = {float(plane[axis]):g} {plane[axis].attrs.get('units', '')}".rstrip()
+    return plane, with_units(plane[axis])
 
 
 def planes(field, level, sections):
