@@ -370,7 +370,7 @@ def test_the_first_of_other_axes(tmp_path):
             for axis, dimension in zip((first, *"zyx"), file[name].dims):
                 dimension.attach_scale(file[axis])
     assert list(planes(path, section=[], variable="late")) == ["late, Time = 2.5 days, z = -1"]
-    assert list(planes(path, section=[], variable="pair")) == ["pair, ip = 0 of 2, z = -1"]
+    assert list(planes(path, section=[], variable="pair")) == ["pair, ip = 0, z = -1"]
 
 
 @pytest.mark.parametrize("order", ["xyz", "yxz", "zyx"])

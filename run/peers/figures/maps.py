@@ -117,7 +117,7 @@ def leading(field):
     others = [axis for axis in field.dims if axis not in ("x", "y", "z")]
     first = field.isel({axis: 0 for axis in others})
     return first, [with_units(first[axis]) if axis in first.coords and first[axis].dtype.kind in "iuf" else
-                   f"{axis} = 0 of {field.sizes[axis]}" for axis in others]
+                   f"{axis} = 0" for axis in others]
 
 
 def water(field, wet):
