@@ -112,6 +112,9 @@ double miniapp_plan_bytes(const struct miniapp_plan *); /* of memory: fields, sc
 
 /* ---- devices and the host ---- */
 
+/* Whether a device can have that name, whether or not there is one. */
+bool miniapp_device_is_known(const char *name);
+
 /* Describes a GPU, even one that cannot be used; or writes why there is none and returns false. */
 bool miniapp_device_describe(int number, char *text, size_t size);
 

@@ -15,8 +15,7 @@
 
 static bool is_shared_object(const char *path)
 {
-    const char *const slash = strrchr(path, '/');
-    return strstr(slash ? slash : path, ".so") != NULL;
+    return strstr(basename(path), ".so") != NULL;
 }
 
 /* The file that this code is in: the program, or the shared library. */
@@ -194,7 +193,7 @@ static bool open_named(const char *name, struct miniapp_device *device, char rea
     return open_offload(number, device, reason);
 }
 
-static bool names_a_device(const char *name)
+bool miniapp_device_is_known(const char *name)
 {
     size_t length;
     enum target_kind kind;
@@ -211,7 +210,7 @@ enum miniapp_status miniapp_device_open(const char *name, struct miniapp_device 
         *opened = NULL;
     if (!opened || !name)
         return null_given();
-    if (!names_a_device(name))
+    if (!miniapp_device_is_known(name))
         return fail(MINIAPP_USAGE,
                     "unknown device '%s'; there are cpu, auto, gpu, nvidia, amd "
                     "and emulated, the last four also with :N",

@@ -12,12 +12,6 @@
  * coordinate. */
 static const char prefix[] = "_nc4_non_coord_";
 
-static const char *name_in_group(const char *path)
-{
-    const char *const slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* netCDF-4 writes scales for dimensions without coordinates, too. */
 static bool has_coordinates(hid_t scale)
 {
@@ -27,7 +21,7 @@ static bool has_coordinates(hid_t scale)
 
 void name_of_dimension(const char *scale, char name[AXIS_NAME])
 {
-    const char *const own = name_in_group(scale);
+    const char *const own = basename(scale);
     const bool is_prefixed = strncmp(own, prefix, strlen(prefix)) == 0;
     snprintf(name, AXIS_NAME, "%s", own + (is_prefixed ? strlen(prefix) : 0));
 }

@@ -185,11 +185,8 @@ bool has_dataset(hid_t file, const char *name)
 
 char *name_of_two(const char *sequence, const char *field)
 {
-    const size_t size = strlen(sequence) + strlen(field) + sizeof(".");
-    char *const name = malloc(size);
-    if (name)
-        snprintf(name, size, "%s.%s", sequence, field);
-    return name;
+    char *name;
+    return asprintf(&name, "%s.%s", sequence, field) < 0 ? NULL : name;
 }
 
 static bool lies_elsewhere(hid_t file, const char *name)

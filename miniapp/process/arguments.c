@@ -144,25 +144,12 @@ error_t add_kernel(struct options *options, const char *name)
     return miniapp_sequence_find(name, &kernel) ? REPORTED : choose(options, kernel);
 }
 
-/* A device is one of the words; all but cpu and auto may be followed by :N, in decimal digits. */
-static bool is_device_name(const char *name, const char *const *words, size_t count)
-{
-    const size_t length = strcspn(name, ":");
-    const char *const digits = name[length] ? name + length + 1 : "0";
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(name, words[i]) == 0 ||
-            (i >= 2 && strlen(words[i]) == length && strncmp(name, words[i], length) == 0))
-            return digits[0] && strlen(digits) <= 6 && !digits[strspn(digits, "0123456789")];
-    return false;
-}
-
 error_t add_device(struct options *options, const char *name)
 {
     static const char *const words[] = {"cpu", "auto", "gpu", "nvidia", "amd", "emulated", "gpu:0"};
-    const size_t count = sizeof(words) / sizeof(*words);
     char own[DEVICE_NAME] = "";
-    if (!is_device_name(name, words, count)) {
-        report_unknown("device", name, words, count);
+    if (!miniapp_device_is_known(name)) {
+        report_unknown("device", name, words, sizeof(words) / sizeof(*words));
         return REPORTED;
     }
     snprintf(own, sizeof(own), "%s", name);
