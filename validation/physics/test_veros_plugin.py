@@ -27,7 +27,7 @@ REFUSED = {"several": ["its kernels have rho_0 = 1024.0, not 1025.0; its kernels
            "friction": ["without vertical friction, Veros adds friction to that of the steps before"],
            "version": ["Veros 1.7.0 was not tested with it, only 1.6.0"],
            "time steps": ["setting 'dt_tracer' is 0, but must be positive", "setting 'dt_mom' is nan"],
-           "levels": ["values are not above 0 in dzw"],
+           "levels": ["values are not above 0 in dzw: Veros makes dzw of dzt"],
            "land": ["there is no water: kbot is 0 everywhere"],
            **dict.fromkeys(("negative kbot", "kbot below the bottom"),
                            ["kbot is not from 0, which is land, to 6, the number of levels"]),

@@ -350,7 +350,8 @@ class Ocean:
         found = distributed.global_max(np.array(found, float)) > 0
         for bad, reason in zip(found.T, ("not finite", "not above 0")):
             if names := {variable: None for is_bad, (variable, _) in zip(bad, self.place.values()) if is_bad}:
-                yield f"values are {reason} in {', '.join(names)}"
+                uneven = ": Veros makes dzw of dzt, whose levels are of too uneven heights" * ("dzw" in names)
+                yield f"values are {reason} in {', '.join(names)}{uneven}"
 
     def make(self, part, state) -> None:
         """Makes a part by kernels; and by Veros's routine, too, from the same fields, if the step is checked."""
