@@ -29,7 +29,7 @@ static const char *text_of(const struct held *held)
     return held->lines && fflush(held->lines) == 0 ? held->text : "";
 }
 
-static void give_up(struct held *held)
+static void release(struct held *held)
 {
     if (held->lines)
         fclose(held->lines);
@@ -47,7 +47,7 @@ void say_failures(bool speaks)
 {
     if (speaks)
         print_lines("", text_of(&failures));
-    give_up(&failures);
+    release(&failures);
 }
 
 /* Runs even if argp ends the process. */
@@ -106,7 +106,7 @@ void say_warnings(void)
         return;
     ranks_send(0, &bytes, sizeof(bytes));
     ranks_send(0, own, bytes);
-    give_up(&warnings);
+    release(&warnings);
 }
 
 const char *warnings_so_far(void)

@@ -228,7 +228,7 @@ static enum miniapp_status send_round(struct miniapp_state *state)
 
 /* Copies ghosts along x within the memory of the state, if one block spans the whole cyclic
  * axis. */
-static void turn_round(struct miniapp_state *state, struct slot *const *slots, size_t count)
+static void wrap_along_x(struct miniapp_state *state, struct slot *const *slots, size_t count)
 {
     const size_t nx = state->grid.nx;
     const struct kernel_functions *const functions = backend_of(state)->functions(state->precision);
@@ -281,7 +281,7 @@ static enum miniapp_status start_exchange(struct miniapp_state *state, struct sl
 {
     struct exchange *const exchange = state->exchange;
     if (state->cyclic_x && exchange->blocks.along_x == 1)
-        turn_round(state, slots, count);
+        wrap_along_x(state, slots, count);
     exchange->pending = (struct pending){.count = count, .axis = MINIAPP_X, .round = SIZE_MAX};
     memcpy(exchange->pending.slots, slots, count * sizeof(*slots));
     return send_next(state);
@@ -349,7 +349,7 @@ enum miniapp_status exchange_ghosts(struct miniapp_state *state, struct slot *co
         if (!status)
             status = wait_for_exchange(state);
     } else if (state->cyclic_x) {
-        turn_round(state, slots, count);
+        wrap_along_x(state, slots, count);
     }
     exchange_note(state, start, false);
     return status;
