@@ -29,7 +29,7 @@ static const char *text_of(const struct held *held)
     return held->lines && fflush(held->lines) == 0 ? held->text : "";
 }
 
-static void release(struct held *held)
+static void release_held(struct held *held)
 {
     if (held->lines)
         fclose(held->lines);
@@ -47,7 +47,7 @@ void say_failures(bool speaks)
 {
     if (speaks)
         print_lines("", text_of(&failures));
-    release(&failures);
+    release_held(&failures);
 }
 
 /* Runs even if argp ends the process. */
@@ -106,7 +106,7 @@ void say_warnings(void)
         return;
     ranks_send(0, &bytes, sizeof(bytes));
     ranks_send(0, own, bytes);
-    release(&warnings);
+    release_held(&warnings);
 }
 
 const char *warnings_so_far(void)
