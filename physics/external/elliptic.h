@@ -33,7 +33,7 @@ enum {
     MOST_LEVELS = 32,
     DEGREE = 3,           /* of a smoother, before and after the coarser levels */
     COARSEST_DEGREE = 24, /* of what solves the coarsest level */
-    MOST_SWEEPS = MOST_LEVELS * (2 * DEGREE + 2) + COARSEST_DEGREE + 2,
+    MOST_SWEEPS = (MOST_LEVELS + 1) * (2 * DEGREE + 2) + COARSEST_DEGREE,
     ALONE = 8192, /* a level of at most so many cells is one thread's, or one block's */
     LANES = 16,   /* floats of a cache line */
 };
@@ -41,14 +41,15 @@ enum {
 /* The interval of eigenvalues that a smoother damps ends at 2, by Gershgorin's theorem. */
 static const double MOST_EIGENVALUE = 2, SMOOTHED = 8, COARSEST_SMOOTHED = 60;
 
-/* A level's couplings to the east and north, with the unit diagonal and as they were; the excess
- * and the inverse root of the diagonal; the share of the aggregate's unknown in a cell's; the
- * right-hand side, the approximation and an array to work in; and the direction of a step. */
+/* A level's right-hand side, approximation and an array to work in; couplings to the east and
+ * north, with the unit diagonal; the share of the aggregate's unknown in a cell's. Only the finest
+ * has couplings as they were, the excess, the inverse root of the diagonal and a step's direction.
+ */
 struct level {
     count nx, ny, stride;
     count cells_x, cells_y; /* of this level in one of the next */
-    float *east, *north, *share, *full_east, *full_north, *excess, *root;
-    float *b, *x, *y, *p;
+    float *b, *x, *y, *east, *north, *share;
+    float *full_east, *full_north, *excess, *root, *p;
 };
 
 /* A sweep goes through rows and columns of its level or, to and from the next one, of aggregates. A
@@ -106,18 +107,33 @@ struct patch {
                         *const from = s->from;                                                     \
     float *USABLE to = s->to;
 
-/* A degree of a polynomial with a root at 1 / more: x gains more (b - A x). */
-INLINED void add_degree(const struct sweep *s, struct factors by, struct patch patch)
+/* A degree of a polynomial with a root at 1 / more: x gains more (b - A x). Two rows at once share
+ * what they read of each other. */
+INLINED void add_to_rows(const struct sweep *s, struct factors by, struct patch patch, int rows)
 {
     LEVEL_LOCALS
-    for (count j = patch.low; j < patch.high; j++) {
-        ALONG_X
-        for (count o = j * stride + begin; o < j * stride + LOOP_END(end); o++) {
+    const count first = patch.low * stride;
+    ALONG_X
+    for (count i = begin; i < LOOP_END(end); i++) {
+        float next[2];
+        for (int row = 0; row < rows; row++) {
+            const count o = first + row * stride + i;
             const float left = b[o] + by.scale * (NEIGHBOURS(from) - from[o]);
-            to[o] = by.scale * from[o] + by.more * left;
+            next[row] = by.scale * from[o] + by.more * left;
         }
-        CLOSE_RING(to + j * stride, nx, begin, end);
+        for (int row = 0; row < rows; row++)
+            to[first + row * stride + i] = next[row];
     }
+    for (int row = 0; row < rows; row++)
+        CLOSE_RING(to + first + row * stride, nx, begin, end);
+}
+
+INLINED void add_degree(const struct sweep *s, struct factors by, struct patch patch)
+{
+    for (; HOST_OR_OFFLOAD(patch.low + 1 < patch.high, false); patch.low += 2)
+        add_to_rows(s, by, patch, 2);
+    for (; patch.low < patch.high; patch.low++)
+        add_to_rows(s, by, patch, 1);
 }
 
 /* The right-hand side of the coarser level: sums of what this one leaves. */
@@ -231,7 +247,7 @@ INLINED void sweep_part(const struct sweep *s, struct factors by, struct patch p
  * that memory is read once for all. The seams do what needs rows beyond the band. */
 INLINED void sweep_rows(const struct sweep *s, int sweeps, count band, count bands, bool is_seam)
 {
-    const count rows = s->level.ny, together = 1 + 512 / s->level.nx; /* rows of one sweep */
+    const count rows = s->level.ny, together = 2 + 640 / s->level.nx * 2; /* rows of a sweep */
     const count low = band * rows / bands + 1;
     const count high = is_seam ? low : (band + 1) * rows / bands + 1;
     const int above = is_seam ? -1 : band > 0 ? 2 : 0;

@@ -13,8 +13,9 @@
 #include <string.h>
 
 /* A problem: its levels; the finest's couplings, excess, right-hand side, solution and an array to
- * work in, in double; the sweeps of the cycle and, behind them, those of a step,
- * and a copy on the device; and the interval of the eigenvalues of what the cycle makes of A. */
+ * work in, in double; the sweeps of the cycle and, behind them, those of a step and of the finest
+ * level in the next cycle, and a copy on the device; and the interval of the eigenvalues of what
+ * the cycle makes of A. */
 struct elliptic {
     int levels, sweeps;
     struct level level[MOST_LEVELS];
@@ -57,12 +58,12 @@ static inline void *take_arrays(const struct keeper *keeper, const struct level 
     return all ? all + shift * bytes : NULL;
 }
 
-static inline bool take_level_memory(const struct keeper *keeper, struct level *l)
+static inline bool take_level_memory(const struct keeper *keeper, struct level *l, bool is_finest)
 {
-    float **const arrays[] = {&l->east,       &l->north,  &l->share, &l->full_east,
-                              &l->full_north, &l->excess, &l->root,  &l->b,
-                              &l->x,          &l->y,      &l->p};
-    const size_t many = sizeof(arrays) / sizeof(*arrays);
+    float **const arrays[] = {&l->b,      &l->x,     &l->y,         &l->east,
+                              &l->north,  &l->share, &l->full_east, &l->full_north,
+                              &l->excess, &l->root,  &l->p};
+    const size_t many = is_finest ? sizeof(arrays) / sizeof(*arrays) : 6;
     float *const all = take_arrays(keeper, l, many, sizeof(*all));
     for (size_t a = 0; a < many && all; a++)
         *arrays[a] = all + a * (size_t)elements_of(l);
@@ -93,7 +94,8 @@ static inline bool put_level(const struct keeper *keeper, const struct level *l,
                              const struct couplings *c, const struct couplings *sums)
 {
     const count stride = l->stride, elements = elements_of(l), nx = l->nx;
-    float *const east = calloc(7 * (size_t)elements, sizeof(*east));
+    const count own = l->root ? 4 * elements : 0; /* the finest level's alone */
+    float *const east = calloc((size_t)(3 * elements + own), sizeof(*east));
     float *const north = east + elements, *const share = north + elements;
     for (count j = 1; j <= l->ny && east; j++) {
         for (count i = 1; i <= nx; i++) {
@@ -106,10 +108,10 @@ static inline bool put_level(const struct keeper *keeper, const struct level *l,
         }
         CLOSE_RING(east + j * stride, nx, 1, nx + 1);
     }
-    for (count o = 0; o < 4 * elements && east; o++)
+    for (count o = 0; o < own && east; o++)
         share[elements + o] = (float)c->east[o];
     const bool is_put = east && keeper->to_device(keeper->context, l->east, east,
-                                                  7 * (size_t)elements * sizeof(*east));
+                                                  (size_t)(3 * elements + own) * sizeof(*east));
     free(east);
     return is_put;
 }
@@ -181,7 +183,7 @@ static inline bool build_levels(const struct keeper *keeper, struct elliptic *e,
     const size_t elements = (size_t)elements_of(l + 1);
     double *const all = calloc(4 * elements, sizeof(*all));
     const struct couplings sums = couplings_in(all, elements);
-    bool is_done = all && take_level_memory(keeper, l + 1);
+    bool is_done = all && take_level_memory(keeper, l + 1, false);
     if (is_done) {
         add_cells(l, c, l + 1, &sums, e->has_coasts);
         is_done = build_levels(keeper, e, &sums) && put_level(keeper, l, c, &sums);
@@ -236,7 +238,7 @@ static inline void append_transfer(struct elliptic *e, const struct level *fine,
     s->to = is_back ? fine->x : coarse->b;
 }
 
-/* Lists the sweeps of the cycle, and those of a step. */
+/* Lists the sweeps of the cycle, those of a step, and again those that begin the cycle. */
 static inline bool make_cycle(const struct keeper *keeper, struct elliptic *e)
 {
     struct level *const last = &e->level[e->levels - 1];
@@ -254,6 +256,7 @@ static inline bool make_cycle(const struct keeper *keeper, struct elliptic *e)
         s->from = e->level->x;
         s->solution = e->x;
     }
+    memcpy(e->sweep + e->sweeps, e->sweep, DEGREE * sizeof(*e->sweep));
     e->sweeps -= 2;
     e->on_device = upload(keeper, e->sweep, sizeof(e->sweep));
     return e->on_device;

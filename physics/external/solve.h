@@ -17,11 +17,18 @@
 #define CONJUGATE_GRADIENTS_NEEDED                                                                 \
     "the external mode does not converge by Chebyshev's iteration: conjugate gradients take over"
 
-enum { MOST_CHEBYSHEV = 60, ROUND = 4, MOST_GRADIENTS = 1000, LANCZOS = 16 };
+enum { MOST_CHEBYSHEV = 60, ROUND = 6, MOST_GRADIENTS = 1000, LANCZOS = 16 };
+static const double MOST_OF_ROUND = 1e6; /* that the residual shrinks by, as float can follow */
+
+/* The size of a residual over the diagonal, by the latter's inverse root; in bits_of. */
+INLINED int64_t size_of(double residual, float root)
+{
+    return bits_of(__builtin_fabs((double)root * ((double)root * residual)));
+}
 
 /* Puts the residual, times a scale, into the cycle's right-hand side; 0 where no equation holds.
- * With a share of 0 the guess is 0. Returns the largest residual over the diagonal. */
-static double VARIANT(find_residual)(const struct elliptic *e, double scale, double share_of_guess)
+ * Returns the largest residual over the diagonal. */
+static double VARIANT(find_residual)(const struct elliptic *e, double scale)
 {
     const count nx = e->level->nx, ny = e->level->ny, stride = e->level->stride;
     const double *const east = e->east, *const north = e->north, *const excess = e->excess;
@@ -36,9 +43,9 @@ static double VARIANT(find_residual)(const struct elliptic *e, double scale, dou
             int64_t most = 0;
             ALONG_X_MAX(most)
             for (count o = row + i0; o < row + end; o++) {
-                const double here = (double)root[o] * (b[o] + share_of_guess * LEFT_OF(x));
-                const int64_t size = bits_of(__builtin_fabs((double)root[o] * here));
-                left[o] = (float)(scale * here);
+                const double here = b[o] + LEFT_OF(x);
+                const int64_t size = size_of(here, root[o]);
+                left[o] = (float)(scale * ((double)root[o] * here));
                 most = size > most ? size : most;
             }
             largest = most > largest ? most : largest;
@@ -123,7 +130,7 @@ static double VARIANT(conjugate_gradients)(const struct kernel_call *call, struc
 {
     double before = 0, length = 0, left = 0;
     for (int it = 0; it < (m ? LANCZOS : MOST_GRADIENTS); it++) {
-        left = VARIANT(find_residual)(e, scale, 1);
+        left = VARIANT(find_residual)(e, scale);
         if (!(left > enough))
             break;
         VARIANT(run_sweeps)(e->sweep, e->on_device, 0, e->sweeps);
@@ -143,23 +150,27 @@ static double VARIANT(conjugate_gradients)(const struct kernel_call *call, struc
 }
 
 /* Chebyshev's iteration; returns the residual. It stops, too, where that grows. A round is as many
- * iterations as are needed if each gains what the last ones do in theory. */
+ * iterations as are needed if each gains what the last ones do in theory. On the host the finest
+ * level's first sweeps of an iteration go with the last of the one before. */
 static double VARIANT(chebyshev_iteration)(struct elliptic *e, double scale, double enough)
 {
     const double middle = (e->high + e->low) / 2, half = (e->high - e->low) / 2;
     const double gain = acosh(middle / half);
+    const int ahead = HOST_OR_OFFLOAD(e->levels > 1 ? DEGREE : 0, 0);
     double least = HUGE_VAL, rho = 0;
     for (int it = 0;;) {
-        const double left = VARIANT(find_residual)(e, scale, 1);
+        const double left = VARIANT(find_residual)(e, scale);
         if (!(left > enough) || it >= MOST_CHEBYSHEV || left > 1e3 * least)
             return left;
         least = left < least ? left : least;
-        const int needed = (int)fmin(fmax(log(left / enough) / gain + 0.7, 1), ROUND);
-        for (const int end = it + needed; it < end; it++) {
+        const double lacking = log(fmin(left / enough, MOST_OF_ROUND));
+        const int needed = (int)fmin(fmax(lacking / gain + 0.7, 1), ROUND);
+        for (int end = it + needed, begin = 0; it < end; it++, begin = ahead) {
             const double twice = it ? 2 : 1, next = 1 / (twice * middle / half - rho);
             e->sweep[e->sweeps].by =
                 (struct factors){(float)(next * rho), (float)(twice * next / half), 1 / scale};
-            VARIANT(run_sweeps)(e->sweep, e->on_device, 0, e->sweeps + (it < end - 1 ? 2 : 1));
+            VARIANT(run_sweeps)(e->sweep, e->on_device, begin,
+                                e->sweeps + (it < end - 1 ? 2 + ahead : 1));
             rho = next;
         }
     }
@@ -186,16 +197,15 @@ static inline double largest_x(const struct kernel_call *call, const struct elli
     return largest;
 }
 
-/* Solves for x, from what it holds. Residuals are relative to b or, where b is 0 but x has fixed
- * values where no equation holds, to the residual at first. Rounding of x alone leaves some
- * residual, too. Returns a factor of the solution: 1, but 0 where it is 0, and NaN where it is not
- * finite. */
+/* Solves for x, from what it holds. Residuals are relative to the largest b over the diagonal or,
+ * where that is 0 but x has fixed values where no equation holds, to the residual at first.
+ * Rounding of x alone leaves some residual, too. Returns a factor of the solution: 1, but 0 where
+ * it is 0, and NaN where it is not finite. */
 static double VARIANT(solve_elliptic)(const struct kernel_call *call, struct elliptic *e,
-                                      double tolerance, bool has_fixed)
+                                      double tolerance, double largest, bool has_fixed)
 {
-    double largest = VARIANT(find_residual)(e, 1, 0);
     if (largest == 0 && has_fixed)
-        largest = VARIANT(find_residual)(e, 1, 1);
+        largest = VARIANT(find_residual)(e, 1);
     if (!isfinite(largest) || largest == 0)
         return !isfinite(largest) ? NAN : has_fixed;
     const double scale = exp2(-logb(largest)); /* for the cycle's floats, without rounding */
@@ -247,7 +257,7 @@ static inline bool take_problem(const struct kernel_call *call, struct elliptic 
     double *const all = take_arrays(call->keeper, e->level, many, sizeof(*all));
     for (size_t a = 0; a < many && all; a++)
         *arrays[a] = all + a * (size_t)elements_of(e->level);
-    return all && take_level_memory(call->keeper, e->level);
+    return all && take_level_memory(call->keeper, e->level, true);
 }
 
 /* A copy of an array on the host; NULL if that fails. */

@@ -68,20 +68,24 @@ static void VARIANT(couple_corners)(const struct kernel_call *call, const struct
 }
 
 /* The right-hand side, the circulation of the mean tendency around each corner, and the guess, an
- * extrapolation in time: for a whole coast, that at one of its corners. */
-static void VARIANT(start_stream)(const struct kernel_call *call, const struct stream_problem *p)
+ * extrapolation in time: for a whole coast, that at one of its corners. Returns the largest
+ * right-hand side over the diagonal. */
+static double VARIANT(start_stream)(const struct kernel_call *call, const struct stream_problem *p)
 {
 #include "unpack.h"
     const count cells_x = p->e.level->nx, cells_y = p->e.level->ny, stride = p->e.level->stride;
     const double *const east = p->e.east, *const north = p->e.north;
     const int32_t *const source = p->source;
+    const float *const root = p->e.level->root;
     double *const b = p->e.b, *const guess = p->e.x;
-    PARALLEL_COLUMNS
+    int64_t largest = 0;
+    PARALLEL_COLUMNS_MAX(largest, cells_x * (cells_y + 1))
     for (count j = 0; j <= cells_y; j++)
         for (count i0 = 1; i0 <= cells_x; i0 += ROW_PART(cells_x)) {
             const count end = i0 + ROW_PART(cells_x), y = j + MINIAPP_HALO - 1, row = j * stride;
             const count south = j > 0 ? stride : 0;
-            ALONG_X
+            int64_t most = 0;
+            ALONG_X_MAX(most)
             for (count i = i0; i < end; i++) {
                 const count o = row + i, x = i + MINIAPP_HALO - 1, c = y * nx + x;
                 const double v_east = east[o] > 0 ? dv_mean[c + 1] : 0;
@@ -91,9 +95,13 @@ static void VARIANT(start_stream)(const struct kernel_call *call, const struct s
                 b[o] = (double)dyu[y] * (v_west - v_east) +
                        (double)dxu[x] * ((double)cost[y + 1] * u_north - (double)cost[y] * u_south);
                 guess[o] = source[o] > 0 ? 2 * dpsi[source[o]] - dpsi_taum1[source[o]] : 0;
+                const int64_t size = size_of(b[o], root[o]);
+                most = size > most ? size : most;
             }
+            largest = most > largest ? most : largest;
             CLOSE_RING(guess + row, cells_x, i0, end);
         }
+    return number_from(largest);
 }
 
 /* The residual of x in the equations of coast corners, on the host; NULL if memory is lacking. */
@@ -279,7 +287,7 @@ static bool VARIANT(find_mode)(const struct kernel_call *call, struct stream_pro
     free(coast);
     if (!is_put)
         return false;
-    VARIANT(solve_elliptic)(call, &p->e, tolerance, true);
+    VARIANT(solve_elliptic)(call, &p->e, tolerance, 0, true);
     VARIANT(balance_coasts)(call, p);
     double *const mode = copy_of(call, p->e.x, elements);
     const double *const left = mode ? VARIANT(find_unbalanced)(call, p) : NULL;
@@ -328,8 +336,9 @@ void VARIANT(streamfunction)(const struct kernel_call *call)
         call->keeper->lack_memory(call->keeper->context);
         return;
     }
-    VARIANT(start_stream)(call, p);
-    const double factor = VARIANT(solve_elliptic)(call, &p->e, (double)solver_tolerance, true);
+    const double largest = VARIANT(start_stream)(call, p);
+    const double factor =
+        VARIANT(solve_elliptic)(call, &p->e, (double)solver_tolerance, largest, true);
     VARIANT(balance_coasts)(call, p);
     VARIANT(write_stream)(call, p, factor);
 }

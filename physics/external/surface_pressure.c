@@ -49,19 +49,23 @@ static void VARIANT(couple_pressure)(const struct kernel_call *call, const struc
         }
 }
 
-/* The right-hand side, and a first guess by extrapolation in time. */
-static void VARIANT(start_pressure)(const struct kernel_call *call, const struct elliptic *e)
+/* The right-hand side, and a first guess by extrapolation in time. Returns the largest right-hand
+ * side over the diagonal. */
+static double VARIANT(start_pressure)(const struct kernel_call *call, const struct elliptic *e)
 {
 #include "unpack.h"
     const count cells_x = e->level->nx, cells_y = e->level->ny, stride = e->level->stride;
     const double *const east = e->east, *const north = e->north, *const excess = e->excess;
+    const float *const root = e->level->root;
     double *const b = e->b, *const guess = e->x, per_dt = 1 / (double)dt_mom;
-    PARALLEL_COLUMNS
+    int64_t largest = 0;
+    PARALLEL_COLUMNS_MAX(largest, cells_x * cells_y)
     for (count j = 1; j <= cells_y; j++)
         for (count i0 = 1; i0 <= cells_x; i0 += ROW_PART(cells_x)) {
             const count end = i0 + ROW_PART(cells_x), y = j + MINIAPP_HALO - 1;
             const double cosine = (double)cost[y];
-            ALONG_X
+            int64_t most = 0;
+            ALONG_X_MAX(most)
             for (count i = i0; i < end; i++) {
                 const count o = j * stride + i, x = i + MINIAPP_HALO - 1, c = y * nx + x;
                 const double out = east[o] * (double)dxu[x] * u_mean[c];
@@ -70,9 +74,13 @@ static void VARIANT(start_pressure)(const struct kernel_call *call, const struct
                 const double down = north[o - stride] * (double)dyu[y - 1] * v_mean[c - nx];
                 b[o] = excess[o] * psi[c] - per_dt * (cosine * (out - in) + (up - down));
                 guess[o] = kbot[c] > 0 ? 2 * psi[c] - psi_taum1[c] : 0;
+                const int64_t size = size_of(b[o], root[o]);
+                most = size > most ? size : most;
             }
+            largest = most > largest ? most : largest;
             CLOSE_RING(guess + j * stride, cells_x, i0, end);
         }
+    return number_from(largest);
 }
 
 static void VARIANT(write_pressure)(const struct kernel_call *call, const struct elliptic *e,
@@ -116,7 +124,8 @@ void VARIANT(surface_pressure)(const struct kernel_call *call)
         call->keeper->lack_memory(call->keeper->context);
         return;
     }
-    VARIANT(start_pressure)(call, e);
-    const double factor = VARIANT(solve_elliptic)(call, e, (double)solver_tolerance, false);
+    const double largest = VARIANT(start_pressure)(call, e);
+    const double factor =
+        VARIANT(solve_elliptic)(call, e, (double)solver_tolerance, largest, false);
     VARIANT(write_pressure)(call, e, factor);
 }
