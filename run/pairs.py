@@ -40,9 +40,11 @@ def pair(ocean, name=None, suffix="", **more):
 GRID = pair("grid")
 THREADS = ("-t", "3")  # of which each has tiles of three levels: those below and above them are another's
 ANY = ("--allow-invalid",)
+EDDIES = {"enable_eddy_streamfunction": 1}
 ROUGH = (
-    pair("rough", words=THREADS, kernels=(*ALL, *BY_NAME)), pair("switched", kernels=(*ALL, *BY_NAME)),
-    pair("masks", words=ANY, kernels=(*ALL, *BY_NAME)),
+    pair("rough", words=THREADS, kernels=(*ALL, *BY_NAME), settings=EDDIES),
+    pair("switched", kernels=(*ALL, *BY_NAME), settings=EDDIES),
+    pair("masks", words=ANY, kernels=(*ALL, *BY_NAME), settings=EDDIES),
     pair("masks", "masks, with other settings", ".other", words=ANY,  # than masks.h5 has
          kernels=("density", "expansion", "isoneutral", "isoneutral_mixing", "isoneutral_skew", "tke",
                   "tke_diffusivities", "tke_forcing", "eke", "eke_diffusivities", "tracer_advection",

@@ -51,6 +51,7 @@ def make(nx, ny, nz, seed, dx=1e5, *, islands=True, random_masks=False, unstable
         "alpha_tke": 1.0, "c_eps": 0.7, "K_h_tke": 2000.0, "enable_eke": int(eddies),
         "eke_cross": 2.0, "eke_c_k": 0.4, "K_gm_0": 700.0, "K_iso_0": 900.0,
         "enable_eke_superbee_advection": 1, "kappaM_0": 2e-4, "kappaH_0": 1e-5,
+        "enable_eddy_streamfunction": 1,
     }
     fields = grid(rng, nx, ny, nz, dx)
     fields |= topography(rng, nx, ny, nz, islands)

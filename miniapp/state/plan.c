@@ -305,6 +305,21 @@ static void ask_for_ghosts(const struct miniapp_plan *plan, const struct bound_s
         exchange_ask(plan->state, wanted, count);
 }
 
+/* Makes room for what the step writes. A field that the settings leave untouched is 0, unless it
+ * holds something. */
+static enum miniapp_status make_room(struct miniapp_state *state,
+                                     const struct miniapp_kernel *kernel,
+                                     const struct argument *argument, struct slot *slot)
+{
+    if (is_set(slot) || kernel->touches(state->settings.value, argument->name) != NOTHING)
+        return state_allocate(state, slot);
+    void *const memory = miniapp_state_write(state, slot->name);
+    if (!memory)
+        return MINIAPP_DEVICE;
+    memset(memory, 0, slot_bytes(state, slot));
+    return state_to_device(state, slot);
+}
+
 /* Brings up to date what the step reads. A field that it writes may have been rotated with one that
  * has no memory, and settings may have changed. */
 static enum miniapp_status prepare(struct miniapp_state *state, struct bound_step *step)
@@ -322,7 +337,7 @@ static enum miniapp_status prepare(struct miniapp_state *state, struct bound_ste
             if (reads_more(argument, step->slot[i]->ghosts))
                 lacking[lack++] = step->slot[i];
         } else if (argument->access == MINIAPP_WRITE) {
-            TRY(state_allocate(state, step->slot[i]));
+            TRY(make_room(state, step->kernel, argument, step->slot[i]));
         }
     }
     return state_exchange(state, lacking, lack);

@@ -58,6 +58,8 @@ INLINED struct lateral_sums lateral_at(const struct arguments *a, count k, count
         const count first = is_ahead ? i : i + side.to;
         const real open = in_x ? a->maskU[first] : a->maskV[first];
         side.face = neutral_face_at(a, &l, first, in_x ? 1 : nx, open / side.distance, teos);
+        if (a->enable_eddy_streamfunction && (is_ahead || (in_x ? x : y) == 2))
+            (in_x ? a->B2_gm : a->B1_gm)[first] = in_x ? side.face.stream : -side.face.stream;
         add_side(a, &lateral, i, side, dissipates);
     }
     return lateral;
@@ -205,38 +207,63 @@ INLINED struct neutral_face get_face(const real *faces, const real *corners, cou
     return face;
 }
 
-OF_ROW void VARIANT(eastern_faces)(const struct arguments *arguments, const struct neutral_level *l,
-                                   count row, const real *per_dx, const real *cells, real *open,
-                                   real *faces)
+INLINED void faces_to_east(const struct arguments *arguments, const struct neutral_level *l,
+                           count row, const real *per_dx, const real *cells, const real *open,
+                           real *faces, bool streams)
 {
     const struct arguments a = *arguments;
     const struct neutral_level here = *l;
     const count nx = a.nx;
-    as_numbers(open, a.maskU + row, nx);
     ALONG_X
-    for (count x = 1; x < nx - 2; x++)
-        put_face(faces + x, faces + FACE_ROWS * nx + x, nx,
-                 neutral_face(&a, &here, row + x, 1, open[x] * per_dx[x],
-                              get_neutral_cell(cells + x, nx),
-                              get_neutral_cell(cells + x + 1, nx)));
+    for (count x = 1; x < nx - 2; x++) {
+        const struct neutral_face face =
+            neutral_face(&a, &here, row + x, 1, open[x] * per_dx[x],
+                         get_neutral_cell(cells + x, nx), get_neutral_cell(cells + x + 1, nx));
+        put_face(faces + x, faces + FACE_ROWS * nx + x, nx, face);
+        if (streams)
+            a.B2_gm[row + x] = face.stream;
+    }
 }
 
-OF_ROW void VARIANT(northern_faces)(const struct arguments *arguments,
-                                    const struct neutral_level *l, count row, count y,
-                                    const real *cells, const real *next_cells, real *open,
-                                    real *faces, real *corners)
+OF_ROW void VARIANT(eastern_faces)(const struct arguments *a, const struct neutral_level *l,
+                                   count row, const real *per_dx, const real *cells, real *open,
+                                   real *faces)
+{
+    as_numbers(open, a->maskU + row, a->nx);
+    if (a->enable_eddy_streamfunction)
+        faces_to_east(a, l, row, per_dx, cells, open, faces, true);
+    else
+        faces_to_east(a, l, row, per_dx, cells, open, faces, false);
+}
+
+INLINED void faces_to_north(const struct arguments *arguments, const struct neutral_level *l,
+                            count row, count y, const real *cells, const real *next_cells,
+                            const real *open, real *faces, real *corners, bool streams)
 {
     const struct arguments a = *arguments;
     const struct neutral_level here = *l;
     const count nx = a.nx;
     const real per_dyu = 1 / a.dyu[y];
-    as_numbers(open, a.maskV + row, nx);
     ALONG_X
-    for (count x = 2; x < nx - 2; x++)
-        put_face(faces + x, corners + x, nx,
-                 neutral_face(&a, &here, row + x, nx, open[x] * per_dyu,
-                              get_neutral_cell(cells + x, nx),
-                              get_neutral_cell(next_cells + x, nx)));
+    for (count x = 2; x < nx - 2; x++) {
+        const struct neutral_face face =
+            neutral_face(&a, &here, row + x, nx, open[x] * per_dyu, get_neutral_cell(cells + x, nx),
+                         get_neutral_cell(next_cells + x, nx));
+        put_face(faces + x, corners + x, nx, face);
+        if (streams)
+            a.B1_gm[row + x] = -face.stream;
+    }
+}
+
+OF_ROW void VARIANT(northern_faces)(const struct arguments *a, const struct neutral_level *l,
+                                    count row, count y, const real *cells, const real *next_cells,
+                                    real *open, real *faces, real *corners, bool streams)
+{
+    as_numbers(open, a->maskV + row, a->nx);
+    if (streams)
+        faces_to_north(a, l, row, y, cells, next_cells, open, faces, corners, true);
+    else
+        faces_to_north(a, l, row, y, cells, next_cells, open, faces, corners, false);
 }
 
 /* The rows that a level needs. */
@@ -429,7 +456,7 @@ static void mix_row(const struct arguments *a, const struct chunk_memory *chunk,
             VARIANT(eastern_faces)(a, &l, row, chunk->per_dx, cells, chunk->masks, chunk->east);
             prefetch_rows(a->int_drhodT + up_north, a->int_drhodS + up_north, nx);
             VARIANT(northern_faces)(a, &l, row, y, cells, next_cells, chunk->masks, next,
-                                    chunk->north_corners);
+                                    chunk->north_corners, a->enable_eddy_streamfunction);
             prefetch_rows(a->temp_taup1 + up, a->salt_taup1 + up, nx);
             prefetch_rows(a->P_diss_iso + up, a->P_diss_skew + up, nx);
         }
@@ -455,7 +482,8 @@ static void mix_rows(const struct arguments *a, const struct chunk_memory *chunk
         VARIANT(cells_of_row)(a, &l, row - nx, cells_before, teos);
         VARIANT(cells_of_row)(a, &l, row, cells, teos);
         VARIANT(northern_faces)(a, &l, row - nx, begin - 1, cells_before, cells, chunk->masks,
-                                faces, chunk->north_corners);
+                                faces, chunk->north_corners,
+                                a->enable_eddy_streamfunction && begin == 2);
     }
     for (count y = begin; y < end; y++)
         mix_row(a, chunk, y - begin, y, teos, dissipates);
@@ -487,6 +515,8 @@ void VARIANT(isoneutral_mixing)(const struct kernel_call *call)
                     if (x < inside.begin || x >= inside.end) {
                         P_diss_iso[row + x] = 0;
                         P_diss_skew[row + x] = 0;
+                        if (enable_eddy_streamfunction)
+                            B1_gm[row + x] = B2_gm[row + x] = 0;
                     }
             }
 

@@ -36,11 +36,13 @@ struct corners {
     struct corner below, above;
 };
 
-/* The fluxes through a face by isoneutral and by skew diffusion, and its corners in the cell here
- * and in the next one. */
+/* The fluxes through a face by isoneutral and by skew diffusion, its corners in the cell here and
+ * in the next one, and the streamfunction of the eddies' overturning (Gent and McWilliams 1990):
+ * the mean of K_gm about it times that of its four tapered slopes. */
 struct neutral_face {
     struct pair iso, skew;
     struct corners here, next;
+    real stream;
 };
 
 /* A corner, and its part of K_11 or K_22. */
@@ -89,6 +91,9 @@ INLINED struct neutral_face neutral_face(const struct arguments *a, const struct
         .skew = plus(in_skew, -K_gm * l->per_4_dzt, sloping),
         .here = {here_below.corner, here_above.corner},
         .next = {next_below.corner, next_above.corner},
+        .stream =
+            (real)0.25 * K_gm *
+            (here_below.corner.s + next_below.corner.s + here_above.corner.s + next_above.corner.s),
     };
 }
 

@@ -36,7 +36,7 @@ SWITCHES = {
     "barotropic_correction": {"enable_streamfunction": ON_OFF},
     "isoneutral_skew": {"pyom_compatibility_mode": ON_OFF, "enable_skew_diffusion": ON_OFF},
     "isoneutral_mixing": {"pyom_compatibility_mode": ON_OFF, "enable_skew_diffusion": ON_OFF,
-                          "enable_conserve_energy": ON_OFF},
+                          "enable_conserve_energy": ON_OFF, "enable_eddy_streamfunction": ON_OFF},
 }
 # at values that are no defaults, so that each shows
 NUMBERS = {"mxl_min": 1e-8, "c_k": 0.13, "kappaM_min": 2e-4, "kappaM_max": 0.05, "kappaH_min": 2e-5,

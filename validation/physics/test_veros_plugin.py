@@ -132,9 +132,20 @@ def test_a_signal_waits_for_the_kernels(miniapp):
 def test_a_step_that_is_made_both_ways(miniapp):
     """From the same fields, so that no difference has grown."""
     fields = answer(miniapp, "check")["check"]
-    assert {"temp", "salt", "tke", "eke", "rho", "u", "psi", "dpsi", "w", "kappaM", "P_diss_v", "dye",
+    assert {"temp", "salt", "tke", "eke", "rho", "u", "psi", "dpsi", "w", "kappaM", "P_diss_v", "B1_gm", "B2_gm", "dye",
             "ddye", "age"} < set(fields)
     assert_agree(fields, 1e-9)
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_steps_make_the_streamfunction_that_is_read(miniapp, precision):
+    """In the bits that it has on demand, and temperature keeps its own."""
+    found = answer(miniapp, "--steps", "6", "eddies", VEROS_FLOAT_TYPE=precision)["eddies"]
+    for name in ("acc", "global"):
+        assert (found.pop(f"{name} often"), found.pop(f"{name} never")) == (5, 0)
+    assert len(found) == 6
+    for name, (difference, _, most) in found.items():
+        assert difference == 0 < most, name
 
 
 @pytest.mark.parametrize("case", ["every variable", "every variable of a basin"])

@@ -624,6 +624,26 @@ def check():
     return {name: [difference, 0, most] for name, (difference, most) in found.items()}
 
 
+def eddies():
+    """Those that a step makes, since somebody read them after the step before, beside those that are made on demand;
+    and how many steps made them."""
+    def make(switches, is_read):
+        def change(state):
+            made.append(plugin.OCEANS[state].state.setting("enable_eddy_streamfunction"))
+            if is_read(state.variables.itt):
+                found.update(values_of(state, ["temp", "B1_gm", "B2_gm"]))
+        made, found = [], {}
+        run(start(WithPlugin, switches, change))
+        return found, sum(made)
+    compared = {}
+    for name in ("acc", "global"):
+        (always, often), (once, never) = (make(SETUPS[name], is_read)
+                                          for is_read in (lambda step: True, lambda step: step == STEPS))
+        compared |= {f"{name} {key}": both for key, both in compare(once, always).items()}
+        compared |= {f"{name} often": often, f"{name} never": never}
+    return compared
+
+
 def continued(first, second, change=None):
     """A run of which one makes the first half, with a restart, and the other the rest; and its results."""
     with common_folder():
@@ -733,6 +753,7 @@ CASES = {
     "copied": copied,
     "interrupted": interrupted,
     "check": check,
+    "eddies": eddies,
     "restart of the plug-in": lambda: restarts(WithPlugin, Setup),
     "restart of Veros": lambda: restarts(Setup, WithPlugin),
     "values of a restart of the plug-in": lambda: values_after_restart(WithPlugin, Setup),

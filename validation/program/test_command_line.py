@@ -40,7 +40,8 @@ SETTINGS = {"start_time": 0, "enable_wind_mixing": 0, "enable_interior_forcing":
             "enable_idemix_hor_diffusion": 0, "enable_idemix_superbee_advection": 0,
             "enable_idemix_upwind_advection": 0, "enable_eke_diss_bottom": 0, "enable_eke_diss_surfbot": 0,
             "eke_diss_surfbot_frac": 1, "enable_store_bottom_friction_tke": 0,
-            "enable_momentum_sources": 0, "enable_momentum_terms": 0, "solver_tolerance": 1e-10}
+            "enable_momentum_sources": 0, "enable_momentum_terms": 0, "enable_eddy_streamfunction": 0,
+            "solver_tolerance": 1e-10}
 
 
 # ---- numbers ----

@@ -150,7 +150,7 @@ OTHERS = {"eq_of_state_type": 2, "tke_mxl_choice": 2, "mxl_min": 5, "kappaM_min"
           "enable_eke": 0, "enable_eke_superbee_advection": 0, "pyom_compatibility_mode": 0,
           "A_h": 1e4, "hor_friction_cosPower": 2, "A_hbi": 1e10, "biharmonic_friction_cosPower": 3, "K_h": 1e3,
           "K_hbi": 1e12, "kappaM_0": 1e-3, "kappaH_0": 1e-4, "enable_idemix_hor_diffusion": 0,
-          "enable_idemix_superbee_advection": 0, "eke_diss_surfbot_frac": 0.3}
+          "enable_idemix_superbee_advection": 0, "eke_diss_surfbot_frac": 0.3, "enable_eddy_streamfunction": 0}
 LATERAL = {"enable_hor_friction": 1, "A_h": 1e4}
 SCALED = LATERAL | {"enable_hor_friction_cos_scaling": 1}
 BOTTOM = {"enable_bottom_friction": 1, "r_bot": 1e-5}

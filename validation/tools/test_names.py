@@ -13,7 +13,6 @@ FUNCTION = re.compile(r"^(?!typedef|#)[A-Za-z_][\w *()]*?\b(?:VARIANT\()?(\w+)\)
 NO_CODE = re.compile(r"/\*(?:.|\n)*?\*/|^#define(?:.*\\\n)*.*", re.MULTILINE)
 # Files of which a build or a kernel takes one.
 ALTERNATIVES = ({"miniapp/ranks/alone.c", "miniapp/ranks/mpi.c"},
-                {"physics/mixing/isoneutral.c", "physics/mixing/eddy_streamfunction.c"},
                 {"physics/mixing/eke.c", "physics/mixing/tke.c", "physics/waves/idemix.c"})
 
 

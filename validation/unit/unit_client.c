@@ -28,6 +28,7 @@ static const struct {
               {"K_h", 1e3},
               {"kappaM_0", 1e-3},
               {"K_hbi", 1e10},
+              {"enable_eddy_streamfunction", 1},
               {"enable_bottom_friction", 1},
               {"r_bot", 1e-5}};
 

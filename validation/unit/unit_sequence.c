@@ -367,6 +367,23 @@ TEST(renamed_fields)
     miniapp_state_free(b);
 }
 
+/* What the settings leave untouched is 0, unless it holds something. */
+TEST(untouched_outputs)
+{
+    struct miniapp_state *const ocean = state_for("isoneutral_mixing", MINIAPP_FLOAT64, false);
+    set_invented(ocean, "B2_gm", "B2_gm");
+    run_with(ocean, "isoneutral_mixing", NULL);
+    double *const zeros = values_of(ocean, "B1_gm", "B1_gm");
+    double *const kept = values_of(ocean, "B2_gm", "B2_gm");
+    double *const given = invent(miniapp_field_find("B2_gm"), &grid);
+    for (size_t i = 0; i < miniapp_grid_points(&grid); i++)
+        assert_true(zeros[i] == 0 && kept[i] == given[i]);
+    free(zeros);
+    free(kept);
+    free(given);
+    miniapp_state_free(ocean);
+}
+
 /* As the sequence's own bindings do it. */
 TEST(bound_sequences_run)
 {
@@ -601,11 +618,18 @@ static const struct argument scratch_arguments[] = {
     {"square", FIELD_Ai_ez, MINIAPP_SCRATCH, MINIAPP_REAL, {0}},
     {"out", FIELD_triad, MINIAPP_WRITE, MINIAPP_REAL, {2, 2, 2, 2}},
 };
+
+static enum extent touches_all(const double *setting, const char *argument)
+{
+    return ALL_OF_IT;
+}
+
 static const struct miniapp_kernel with_scratch = {.id = KERNELS - 1,
                                                    .name = "with_scratch",
                                                    .arguments = scratch_arguments,
                                                    .argument_count = sizeof(scratch_arguments) /
-                                                                     sizeof(*scratch_arguments)};
+                                                                     sizeof(*scratch_arguments),
+                                                   .touches = touches_all};
 
 static const struct kernel_functions *own_functions(enum miniapp_precision precision)
 {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import functools
+import math
 import operator
 import os
 import threading
@@ -47,6 +49,12 @@ def check_values(name: str, array: np.ndarray, most: float) -> None:
         first = tuple(map(int, np.argwhere(~(np.isfinite(array) & (array <= most)))[0]))
         raise InputError(f"{name}{list(first)} is {array[first]:g}, not a number of at most {most:g}; "
                          "land, too, takes one, such as 0")
+
+
+@functools.cache
+def memory_of(size: int) -> type:
+    """Kept, because ctypes takes longer to make a type than to find a field."""
+    return ctypes.c_char * size
 
 
 def as_grid(shape: Sequence[int]) -> Grid:
@@ -258,7 +266,7 @@ class State:
             address = self.call(find, encode(name))
             if not address:
                 raise libraries.FAILURES[self.c.last_failure()](decode(self.c.message()))
-            memory = (ctypes.c_char * (int(np.prod(shape)) * dtype.itemsize)).from_address(address)
+            memory = memory_of(math.prod(shape) * dtype.itemsize).from_address(address)
             memory.owner = self.memory  # the array keeps the memory
         array = np.frombuffer(memory, dtype).reshape(shape)
         array.flags.writeable = writeable

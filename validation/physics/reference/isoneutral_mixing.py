@@ -1,5 +1,5 @@
 """Reference of the kernel `isoneutral_mixing`: the tensor of isoneutral.py, applied to temperature and
-salinity by tracer_fluxes.py, and the dissipation."""
+salinity by tracer_fluxes.py, the dissipation, and the streamfunction of the eddies' overturning."""
 
 from types import SimpleNamespace
 
@@ -11,12 +11,14 @@ NAME = "isoneutral_mixing"
 INPUTS = (*isoneutral.INPUTS, "kbot")
 OPTIONAL = ("K_gm", "int_drhodT", "int_drhodS", "temp_taup1", "salt_taup1")
 SETTINGS = {**isoneutral.SETTINGS, "dt_tracer": 1.0, "enable_conserve_energy": 1,
-            "pyom_compatibility_mode": 1, "enable_skew_diffusion": 1}
+            "pyom_compatibility_mode": 1, "enable_skew_diffusion": 1, "enable_eddy_streamfunction": 0}
 OUTPUTS = (
     ("temp_taup1", ("z", "y", "x"), "degC", "Conservative Temperature at time level taup1"),
     ("salt_taup1", ("z", "y", "x"), "g kg-1", "Absolute Salinity at time level taup1"),
     ("P_diss_iso", ("z", "y", "x"), "m2 s-3", "dissipation of dynamic enthalpy by isoneutral diffusion"),
     ("P_diss_skew", ("z", "y", "x"), "m2 s-3", "dissipation of dynamic enthalpy by skew diffusion"),
+    ("B1_gm", ("z", "y", "x"), "m2 s-1", "zonal component of the eddies' streamfunction, on V points"),
+    ("B2_gm", ("z", "y", "x"), "m2 s-1", "meridional component of the eddies' streamfunction, on U points"),
 )
 _TRACER = {
     "float64": Tolerance(
@@ -32,8 +34,12 @@ _LOSS = {
         "differences of the solved tracers: 3e-12 was measured on grid.h5."),
     "float32": Tolerance(1e-2, "As the slopes of isoneutral."),
 }
+_STREAM = {
+    "float64": Tolerance(1e-11, "As the slopes of isoneutral, of which it is a sum."),
+    "float32": Tolerance(1e-2, "As the slopes of isoneutral."),
+}
 TOLERANCES = {"temp_taup1": _TRACER, "salt_taup1": _TRACER, "P_diss_iso": _LOSS,
-              "P_diss_skew": _LOSS}
+              "P_diss_skew": _LOSS, "B1_gm": _STREAM, "B2_gm": _STREAM}
 
 
 def reference(fields, settings):
@@ -63,4 +69,9 @@ def reference(fields, settings):
         result["P_diss_iso"] += tracer_fluxes.vertical_loss(f, X, implicit)
     if not chosen["enable_conserve_energy"]:
         result |= {name: 0 * result[name] for name in ("P_diss_iso", "P_diss_skew")}
+    K = chosen["enable_eddy_streamfunction"] * chosen["enable_skew_diffusion"] * f.K_gm
+    at_floor = (K + np.concatenate([K[:1], K[:-1]])) / 2
+    for name, Ai, axis, sign in (("B1_gm", tensor.Ai_nz, 1, -1), ("B2_gm", tensor.Ai_ez, 2, 1)):
+        at_face = (at_floor + np.roll(at_floor, -1, axis)) / 2  # no slope is where this is round the corner
+        result[name] = sign * at_face * Ai.mean(axis=(0, 1))
     return {name: values.astype(np.float64) for name, values in result.items()}

@@ -31,7 +31,8 @@ WIND_AND_DRAG = ("surface_taux", "surface_tauy", "r_bot_var_u", "r_bot_var_v", "
 DERIVED = ("w", "rho", "Hd", "int_drhodT", "int_drhodS")  # from the state, by Veros
 # settings that Veros's files do not have
 ONLY_OURS = ("t_ice", "clamp_enthalpy", "pyom_compatibility_mode", "solver_tolerance", "start_time",
-             "enable_wind_mixing", "enable_interior_forcing", "enable_momentum_terms")
+             "enable_wind_mixing", "enable_interior_forcing", "enable_momentum_terms",
+             "enable_eddy_streamfunction")
 # Settings that the kernels cover with this value only
 WANTED = {"rho_0": table.RHO_0, "grav": 9.81, "pi": np.pi}
 ONLY_IN_OCEAN = ("enable_hor_diffusion", "enable_biharmonic_mixing", "enable_idemix")

@@ -14,13 +14,14 @@ from veros.state import VerosVariables
 
 from ..state import State
 from . import CONSTANTS, other_constants, refuse, tracers_of
-from .parts import ALL_GHOSTS, ON_DEMAND, PARTS, SEQUENCE, TENSOR, passive, unchanged_by_veros
+from .parts import ALL_GHOSTS, EDDIES, ON_DEMAND, PARTS, SEQUENCE, TENSOR, mix_again, passive, unchanged_by_veros
 
 LEVELS = ("taum1", "tau", "taup1")
 INSIDE = (..., slice(2, -2), slice(2, -2))
 NO_GHOSTS = 4 * (0,)
 # Variables whose ghosts Veros fills after it has made them; of all else, it makes those that the kernels make.
 FILLED = {name: ALL_GHOSTS for name in ("u", "v", "temp", "salt", "tke", "eke", "E_iw", "psi", "dpsi", "K_diss_v")}
+WITH_EDDIES = "enable_eddy_streamfunction"
 SOLVER_TOLERANCE = 1e-13  # of the external mode; Veros's own is about as near to the solution
 
 
@@ -121,6 +122,7 @@ class Ocean:
         self.ghosts |= {**self.filled, "w": (1, 2, 1, 2)}
         self.unchanged = unchanged_by_veros(settings)
         self.plans = {}  # those of kernels that are run on demand
+        self.wants_eddies = False
         self.unwanted, self.blanks = frozenset(), {}
         self.begin_with_all = True
         vars(vs)["_ocean"] = self
@@ -236,6 +238,8 @@ class Ocean:
 
     def made(self, variable):
         """{name: values} of the variable, and of those that come with it."""
+        if variable in EDDIES:
+            self.make_eddies()
         if variable in ("dpsi", "dpsin"):
             return self.islands.parts(self.as_veros("dpsi"))
         if variable in self.fields:
@@ -263,6 +267,8 @@ class Ocean:
         """Its values at the level tau, in the kernels' order: their field itself, if nobody has set the variable."""
         if variable in self.fields and variable not in (*self.unchanged, "dpsi") and (
                 variable in self.pending or self.is_known(variable, vars(self.vs)[variable])):
+            if variable in EDDIES:
+                self.make_eddies()
             return self.state.read(variable)
         array = in_order(getattr(self.vs, variable))
         return array[self.slots[1]] if self.has_levels(variable) else array
@@ -279,6 +285,13 @@ class Ocean:
         values[..., :2 - west] = values[..., length - 2 + east:] = 0
         values[..., :2 - south, :] = values[..., breadth - 2 + north:, :] = 0
         return values
+
+    def make_eddies(self) -> None:
+        """Makes B1_gm and B2_gm of the last step, if it has not, and lets the next one make them with the rest."""
+        if not self.state.setting(WITH_EDDIES):
+            self.state.set_setting(WITH_EDDIES, 1)
+            mix_again(self)
+        self.wants_eddies = True
 
     def fetch_all(self) -> None:
         for variable in list(self.pending):
@@ -324,6 +337,8 @@ class Ocean:
             self.fetch_all()
             self.known.clear()
         self.slots, self.is_in_step = now, True
+        self.state.set_setting(WITH_EDDIES, self.wants_eddies or self.is_checked)
+        self.wants_eddies = False
         if self.begin_with_all:
             self.take(self.fields)
             if reasons := list(self.faults()):

@@ -153,17 +153,20 @@ def by_kernel(kernel, names):
     return make
 
 
-def mixed(ocean):
-    """Temperature and salinity before and after isoneutral mixing are made again, which writes the same into other
-    fields."""
-    state, again = ocean.state, {}
-    for name in ("temp", "salt"):
-        again[f"{name}_taup1"] = ocean.added(f"{name}_again", name)
+def mix_again(ocean):
+    """Makes temperature and salinity before and after isoneutral mixing again, in other fields; all else that this
+    writes stays the same. Returns those fields, and copies of what they held before the mixing."""
+    again = {f"{name}_taup1": ocean.added(f"{name}_again", name) for name in ("temp", "salt")}
     ocean.beside("tracer_advection", "lateral_diffusion", "biharmonic_mixing", "tempsalt_sources", others=again).run()
-    before = [state.get(name) for name in again.values()]
+    before = [ocean.state.get(name) for name in again.values()]
     ocean.beside("isoneutral_mixing", others=again).run()
-    after = [state.read(name) for name in again.values()]
-    end = [state.read(name) for name in again]
+    return again, before
+
+
+def mixed(ocean):
+    again, before = mix_again(ocean)
+    after = [ocean.state.read(name) for name in again.values()]
+    end = [ocean.state.read(name) for name in again]
     return [ocean.with_ghosts((new - old) / ocean.settings["dt_tracer"]).T
             for new, old in zip((*after, *end), (*before, *after))]
 
@@ -219,7 +222,6 @@ MIXED = ("dtemp_iso", "dsalt_iso", "dtemp_vmix", "dsalt_vmix")
 LATERAL = ("dtemp_hmix", "dsalt_hmix")
 ON_DEMAND = {
     TENSOR: by_kernel("isoneutral", TENSOR),
-    EDDIES: by_kernel("eddy_streamfunction", EDDIES),
     MIXED: mixed,
     LATERAL: laterally_mixed,
     ("dHd",): enthalpy_advected,
@@ -255,7 +257,7 @@ PARTS = (
     Part("sources", "isoneutral", ("tempsalt_sources",), updating(diffusion.tempsalt_sources),
          if_enabled("tempsalt_sources")),
     Part("isoneutral mixing", "isoneutral", ("isoneutral_mixing",), isoneutral_by_veros,
-         if_enabled("neutral_diffusion"), (TENSOR, EDDIES)),
+         if_enabled("neutral_diffusion"), (TENSOR,)),
     Part("the vertical mixing of tracers", "vmix", ("vertical_mixing",), updating(thermodynamics.vertmix_tempsalt),
          on_demand=(MIXED,)),
     Part("density", "eq_of_state", ("density", "vertical_dissipation"), density_by_veros,

@@ -91,12 +91,15 @@ def add_to_means(self, state, plain=Averages.diagnose) -> None:
         return
     own, ocean = self.variables, OCEANS[state]
     own.average_nitts = own.average_nitts + 1
+    pairs = []  # found before any is added up, which leaves nothing of Python in the caches
     for name in self.output_variables:
         sums = getattr(own, name)
         if not (sums.flags.f_contiguous and sums.flags.writeable):
             sums = np.array(sums, order="F")
             setattr(own, name, sums)
-        sums.T[...] += ocean.now(name)
+        pairs.append((sums.T, ocean.now(name)))
+    for sums, values in pairs:
+        sums += values
 
 
 Averages.diagnose = add_to_means
