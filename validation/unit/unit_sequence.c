@@ -367,7 +367,7 @@ TEST(renamed_fields)
     miniapp_state_free(b);
 }
 
-/* What the settings leave untouched is 0, unless it holds something. */
+/* A field that the settings leave untouched is 0, unless it holds something. */
 TEST(untouched_outputs)
 {
     struct miniapp_state *const ocean = state_for("isoneutral_mixing", MINIAPP_FLOAT64, false);
