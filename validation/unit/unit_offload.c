@@ -41,6 +41,7 @@ static struct miniapp_state *state_for(const struct miniapp_device *device,
         free(values);
     }
     assert_done(miniapp_state_set_setting(state, "solver_tolerance", 1e-13));
+    assert_done(miniapp_state_set_setting(state, "enable_eddy_streamfunction", 1));
     assert_done(miniapp_run(state, kernel->name));
     return state;
 }
