@@ -41,7 +41,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "run"), str(ROOT / "python" / "src")]
 # pylint: disable=wrong-import-position,unused-import
-import lacking  # noqa: E402,F401
+import safely  # noqa: E402,F401
 
 import gsw  # noqa: E402
 import h5py  # noqa: E402

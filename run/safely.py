@@ -1,5 +1,7 @@
-"""Shared by the scripts here: folders that are removed as a whole, streams to which only harmless text
-goes, and what the Python package has for files and text, without its NumPy."""
+"""Shared by the scripts here: how they end, folders that are removed as a whole, streams to which only harmless text
+goes, and what the Python package has for files and text, without its NumPy.
+
+Scripts import this before modules that may be missing."""
 
 import argparse
 import contextlib
@@ -14,15 +16,19 @@ import sys
 import tempfile
 from pathlib import Path
 
-spec = importlib.util.spec_from_file_location(
-    "whole", Path(__file__).resolve().parent.parent / "python" / "src" / "miniapp" / "whole.py")
+ROOT = Path(__file__).resolve().parent.parent
+spec = importlib.util.spec_from_file_location("whole", ROOT / "python" / "src" / "miniapp" / "whole.py")
 whole = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(whole)
 printable, replacing = whole.printable, whole.replacing
 
 # Exceptions from reading malformed JSON or CSV; RecursionError comes of deep nesting.
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-NO_PROGRAM = 4  # the exit code where a program cannot be run
+UNUSABLE, NO_PROGRAM = 3, 4  # exit codes where an input or a module, and where a program cannot be used
+
+
+class Unwritten(Exception):
+    """Stdout cannot be written."""
 
 
 class Printable:
@@ -38,9 +44,26 @@ class Printable:
         return getattr(self.stream, name)
 
 
+class Stdout(Printable):
+    """Its errors are told from all others."""
+
+    def write(self, text):
+        return self.checked(super().write, text)
+
+    def flush(self):
+        self.checked(self.stream.flush)
+
+    @staticmethod
+    def checked(function, *arguments):
+        try:
+            return function(*arguments)
+        except OSError as error:
+            raise Unwritten(error.errno, error.strerror) from error
+
+
 def name_of_script():
     path = Path(sys.argv[0]).resolve()
-    return f"{'run/dev' if path.parent.name == 'dev' else 'run'}/{path.name}"
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else f"run/{path.name}"
 
 
 def say(text):
@@ -108,25 +131,6 @@ def output_of(command, what=None, code=None, **options):
         fail(failure.code if code is None else code, failure)
 
 
-def print_safely():
-    """Makes all that this process prints from here on printable."""
-    sys.stdout, sys.stderr = Printable(sys.stdout), Printable(sys.stderr)
-
-
-def forget_stdout():
-    """Python's end flushes once more what could not be written."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-
-
-def print_lines(lines):
-    """Prints them at once, so that a full disk or a reader that has gone is an error here."""
-    try:
-        print(*map(printable, lines), sep="\n", flush=True)
-    except OSError:
-        forget_stdout()
-        raise
-
-
 def table(lines):
     """Lines of cells as text: the first column to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*lines)]
@@ -134,37 +138,22 @@ def table(lines):
             for first, *cells in lines]
 
 
-class Unwritten(OSError):
-    """Stdout cannot be written."""
+def name_package(kind, error, trace):
+    """Where a module is missing, a script ends with one line that names its package."""
+    if not issubclass(kind, ImportError) or not error.name:
+        sys.__excepthook__(kind, error, trace)
+        return
+    fail(UNUSABLE, f"{sys.executable} lacks the module {error.name}: install python3-{error.name.lower()}, or run this "
+                   "by a Python that has it, perhaps /usr/bin/python3")
 
 
-class Checked:
-    """A stream whose errors are told from all others."""
-
-    def __init__(self, stream):
-        self.stream = stream
-
-    def write(self, text):
-        return self.checked(self.stream.write, text)
-
-    def flush(self):
-        self.checked(self.stream.flush)
-
-    @staticmethod
-    def checked(function, *arguments):
-        try:
-            return function(*arguments)
-        except OSError as error:
-            raise Unwritten(error.errno, error.strerror) from error
-
-    def __getattr__(self, name):
-        return getattr(self.stream, name)
+sys.excepthook = name_package
 
 
 def run(main):
     """Ends a script with what main() returns; after Ctrl-C with 130. As miniapp does, with 5 if stdout cannot be
-    written, and with 141 if its reader has gone."""
-    sys.stdout = Checked(sys.stdout)
+    written, and with 141 if its reader has gone. All that it prints is printable."""
+    sys.stdout, sys.stderr = Stdout(sys.stdout), Printable(sys.stderr)
     code, why = 0, None
     try:
         code = main()
@@ -172,10 +161,11 @@ def run(main):
     except KeyboardInterrupt:
         code, why = 130, "stopped by the user"
     except Unwritten as error:
-        forget_stdout()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python's end flushes once more what could not be written
+        number, reason = error.args
         code = 128 + signal.SIGPIPE
-        if error.errno != errno.EPIPE:
-            code, why = 5, f"results cannot be written to standard output: {error.strerror}"
+        if number != errno.EPIPE:
+            code, why = 5, f"results cannot be written to standard output: {reason}"
     if why:
         say(why)
     sys.exit(code)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "run"))
 # pylint: disable=wrong-import-position,unused-import
-import lacking  # noqa: E402,F401
+import safely  # noqa: E402,F401
 
 import h5py  # noqa: E402
 import numpy as np  # noqa: E402

@@ -191,7 +191,7 @@ def test_a_python_without_packages(program, tmp_path, package):
     done = compare(program, *QUICKLY, "--kernel", "expsum", path=tmp_path)
     assert done.returncode == INPUT and done.stdout == "", done
     assert_one_line(done.stderr)
-    assert done.stderr.startswith("run/compare: ") and f"has no {package}" in done.stderr
+    assert done.stderr.startswith("run/compare: ") and f"lacks the module {package}:" in done.stderr
 
 
 def test_rows_are_written_where_nothing_can_be_drawn(program, tmp_path):

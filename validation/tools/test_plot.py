@@ -71,8 +71,6 @@ def plot(monkeypatch, capsys):
     def run(*arguments):
         capsys.readouterr()
         with monkeypatch.context() as patch:
-            for name in ("stdout", "stderr"):  # which the script replaces
-                patch.setattr(sys, name, getattr(sys, name))
             patch.setattr(sys, "argv", ["run/plot", *map(str, arguments)])
             try:
                 code = main()
@@ -505,6 +503,6 @@ def test_a_file_without_fields(tmp_path):
 
 
 def test_a_python_without_xarray(tmp_path, monkeypatch):
-    (tmp_path / "xarray.py").write_text("raise ImportError('made up')")
+    (tmp_path / "xarray.py").write_text("raise ModuleNotFoundError('no', name='xarray')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     assert_failed(script(ocean_file(tmp_path / "a.h5")), INPUT, "install python3-xarray")

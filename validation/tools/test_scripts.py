@@ -151,19 +151,6 @@ def test_printable_text(text, printed):
     assert safely.printable(text) == printed
 
 
-def test_reader_of_stdout_is_gone():
-    """An error where the lines are printed, and none at the end of Python."""
-    reader, writer = os.pipe()
-    os.close(reader)
-    code = ("import safely, sys\ntry: safely.print_lines(['a'])\n"
-            "except BrokenPipeError: sys.exit(5)")
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    done = subprocess.run([sys.executable, "-c", code], cwd=RUN, stdout=writer, env=environment,
-                          stderr=subprocess.PIPE, text=True, check=False)
-    os.close(writer)
-    assert (done.returncode, done.stderr) == (5, "")
-
-
 @pytest.mark.parametrize("unbuffered", [[], ["-u"]])
 @pytest.mark.parametrize("code, main, stdout, said", [
     (3, "return 3", None, ""),
@@ -174,6 +161,7 @@ def test_reader_of_stdout_is_gone():
     (141, "return 0", "gone", ""),
     (141, "print('more', 'x' * 100000)", "gone", ""),
     (1, "open('/none/there')", None, "Traceback"),  # it is for the script to say what that means
+    (3, "import none_there", None, "lacks the module none_there: install python3-none_there"),
 ])
 def test_how_a_script_ends(code, main, stdout, said, unbuffered):
     reader, writer = os.pipe()
@@ -212,7 +200,8 @@ def test_absent_file(tmp_path, script, kind):
 
 
 @pytest.mark.parametrize("script", ["inputs/make_grid.py", "inputs/make_rough.py", "inputs/make_example.py",
-                                    "validation/physics/make_reference.py", "run/make-input"])
+                                    "validation/physics/make_reference.py", "run/make-input", "run/compare-external",
+                                    "run/dev/tables"])
 def test_a_python_without_packages(script):
     done = subprocess.run([sys.executable, "-S", "-E", script], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == INPUT and done.stdout == ""

@@ -4,6 +4,7 @@ import re
 import textwrap
 from pathlib import Path
 
+import h5netcdf  # noqa: F401  pylint: disable=unused-import
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray
