@@ -201,13 +201,32 @@ def test_signal_while_a_step_starts(script, program, monkeypatch):
             os.kill(os.getpid(), signal.SIGTERM)
 
     check = script.Check(script.arguments())
-    script.SIGNALS.listen()
+    signal.signal(signal.SIGTERM, check.stop)
     monkeypatch.setattr(subprocess, "Popen", Signalled)
     with pytest.raises(KeyboardInterrupt):
         check.miniapp("a sweep", 60)
     step, = check.steps
     assert step["outcome"] == "stopped by the user" and step["exit_code"] == 143
     assert step["data"]["results"][0]["points"] == 4096
+
+
+def test_two_signals_kill_what_does_not_end(script, program, monkeypatch):
+    class Signalled(subprocess.Popen):
+        def communicate(self, input=None, timeout=None):
+            wait_for(program.with_suffix(".sweeps").exists, self)
+            for _ in range(2):
+                os.kill(os.getpid(), signal.SIGTERM)
+            return super().communicate(input, timeout)
+
+    executable(program, PROGRAM.replace("sigwait([signal.SIGTERM])", "sigwait([signal.SIGUSR1])"))
+    check = script.Check(script.arguments())
+    signal.signal(signal.SIGTERM, check.stop)
+    monkeypatch.setattr(subprocess, "Popen", Signalled)
+    for _ in range(2):  # no other step begins
+        with pytest.raises(KeyboardInterrupt):
+            check.miniapp("a sweep", 60)
+    step, = check.steps
+    assert step["outcome"] == "stopped by the user" and step["exit_code"] == -signal.SIGKILL
 
 
 def test_time_that_is_up(script, program, tmp_path, monkeypatch):
