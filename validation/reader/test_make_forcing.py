@@ -62,6 +62,20 @@ def test_forcing_of_another_grid(make, tmp_path):
         assert np.allclose(file["tantr"], np.tan(np.radians(y)) / 6370e3, rtol=1e-14)
 
 
+def test_forcing_of_a_region_whose_longitudes_begin_elsewhere(make, tmp_path):
+    """Those of the ocean go from 2 to 358; cells beyond the region have the value at its end."""
+    with xarray.open_dataset(forcing(tmp_path / "wind.nc"), decode_times=False) as wind:
+        part = wind.sel(lon=slice(240, 300))
+        part["lon"] = ("lon", part.lon.values - 360, part.lon.attrs)
+        part.to_netcdf(tmp_path / "part.nc")
+    code, said = make(*OCEAN, "--forcing", tmp_path / "part.nc", output=tmp_path / "grid.h5")
+    assert code == 0, said
+    with h5py.File(tmp_path / "grid.h5") as file:
+        lon, lat = np.clip(file["x"][...], 242, 297), file["y"][...]
+        inner = np.outer(np.abs(lat) < 75, (file["x"][...] > 200) & (file["x"][...] < 340))
+        assert np.allclose(file["t_flux"][0][inner], (1e3 / HEAT * plane(lon, lat))[inner], rtol=0, atol=1e-12)
+
+
 def test_an_ocean_is_driven_by_it(make, miniapp, tmp_path):
     """In steps that its grid allows, unless others are chosen."""
     wind = forcing(tmp_path / "wind.nc")

@@ -36,54 +36,35 @@ def find(name, datasets, chosen):
     return None
 
 
-def weights(points, wanted, period):
-    """For each of `wanted` the points before and after it, and the weight of the latter; those beyond the ends
-    have the end, unless the axis is periodic."""
-    if period:
-        start = points[0]
-        wanted = (wanted - start) % period + start
-        last = len(points)
-        points = np.append(points, start + period)
-        after = np.clip(np.searchsorted(points, wanted, "right"), 1, last)
-        weight = (wanted - points[after - 1]) / (points[after] - points[after - 1])
-        return after - 1, after % last, weight
-    if len(points) == 1:
-        return (np.zeros(len(wanted), int),) * 2 + (np.zeros(len(wanted)),)
-    after = np.clip(np.searchsorted(points, wanted, "right"), 1, len(points) - 1)
-    weight = (wanted - points[after - 1]) / (points[after] - points[after - 1])
-    return after - 1, after, np.clip(weight, 0, 1)
-
-
-def along(values, axis, where):
-    before, after, weight = where
-    weight = weight[:, None] if axis == 0 else weight
-    return (1 - weight) * values.take(before, axis) + weight * values.take(after, axis)
+def along(values, axis, points, wanted):
+    """Linear between the points of an axis; those beyond its ends have the end."""
+    places = np.interp(wanted, points, np.arange(len(points)))
+    before = places.astype(int)
+    weight = (places - before)[:, None] if axis == 0 else places - before
+    return (1 - weight) * values.take(before, axis) + weight * values.take(before + 1, axis, mode="clip")
 
 
 def spread(values):
     """Where values are missing, those of the nearest cells beside them, step by step."""
-    values = values.copy()
+    rows, columns = values.shape
     while np.isnan(values).any():
-        for axis in (0, 1):
-            for turn in (1, -1):
-                beside = np.roll(values, turn, axis)
-                edge = [slice(None)] * 2
-                edge[axis] = 0 if turn == 1 else -1
-                if axis == 0:
-                    beside[tuple(edge)] = np.nan
-                values = np.where(np.isnan(values), beside, values)
+        for row, column in ((0, 1), (2, 1), (1, 0), (1, 2)):
+            around = np.pad(np.pad(values, ((0, 0), (1, 1)), "wrap"), ((1, 1), (0, 0)), constant_values=np.nan)
+            values = np.where(np.isnan(values), around[row:row + rows, column:column + columns], values)
     return values
 
 
 def interpolated(placed, lon, lat):
     """Bilinear between the values that are there."""
-    values = placed.values[0]
+    values, points = placed.values[0], placed.lon
     there = np.isfinite(values)
     if not there.any():
         return None
-    is_global = len(placed.lon) > 1 and placed.lon[-1] - placed.lon[0] + 1.5 * np.diff(placed.lon).max() > 360
-    places = (weights(placed.lat, lat, None), weights(placed.lon, lon, 360 if is_global else None))
-    total, share = (along(along(field, 0, places[0]), 1, places[1])
+    if len(points) > 1 and points[-1] - points[0] + 1.5 * np.diff(points).max() > 360:  # round the globe
+        values, there = (np.append(field, field[:, :1], 1) for field in (values, there))
+        points = np.append(points, points[0] + 360)
+    west = 0.5 * (points[0] + points[-1]) - 180  # wherever their longitudes begin
+    total, share = (along(along(field, 0, placed.lat, lat), 1, points, (lon - west) % 360 + west)
                     for field in (np.where(there, values, 0.0), there.astype(float)))
     with np.errstate(divide="ignore", invalid="ignore"):
         return spread(np.where(share > 0, total / share, np.nan))
