@@ -1,7 +1,4 @@
-"""Conjugate gradients of hypre, preconditioned by PFMG or BoomerAMG, through ctypes (Debian's libhypre-dev).
-
-Land is a row of the unit matrix: hypre's structured grids have no holes.
-"""
+"""Conjugate gradients of hypre, preconditioned by PFMG or BoomerAMG, through ctypes (Debian's libhypre-dev)."""
 
 import ctypes
 import ctypes.util
@@ -30,17 +27,14 @@ def load():
 
 
 class Solver:
-    """Takes couplings to the east and north and a diagonal, each on (y, x), cyclic along x."""
+    """Begins from a guess of x in A x = b."""
 
     MOST = 500
 
-    def __init__(self, couplings):
+    def __init__(self, problem):
         self.library, world = load()
         self.world = ctypes.byref(world)
-        east, north, diagonal = couplings
-        self.shape = diagonal.shape
-        self.is_water = diagonal > 0
-        self.setup(east, north, np.where(self.is_water, diagonal, 1))
+        self.setup(problem)
 
     def call(self, name, *arguments):
         self.library[f"HYPRE_{name}"](*arguments)
@@ -51,17 +45,18 @@ class Solver:
         return handle
 
     def start(self, b, guess):
-        for vector, unknowns in ((self.b, b), (self.x, guess)):
-            values = np.zeros(self.shape)
-            values[self.is_water] = unknowns
-            self.put(vector, values)
+        self.put(self.b, b)
+        self.put(self.x, guess)
 
 
 class Structured(Solver):
-    """PFMG: red-black Gauss-Seidel, with Galerkin's coarse operators of five points."""
+    """PFMG: red-black Gauss-Seidel, with Galerkin's coarse operators of five points. Land is a row of the unit matrix:
+    hypre's structured grids have no holes."""
 
-    def setup(self, east, north, diagonal):
-        ny, nx = self.shape
+    def setup(self, problem):
+        east, north, diagonal = problem.couplings
+        ny, nx = diagonal.shape
+        self.is_water = diagonal > 0
         self.low, self.high = (c_int * 2)(0, 0), (c_int * 2)(nx - 1, ny - 1)
         grid = self.new("StructGridCreate", self.world, 2)
         self.call("StructGridSetExtents", grid, self.low, self.high)
@@ -73,14 +68,14 @@ class Structured(Solver):
         self.matrix = self.new("StructMatrixCreate", self.world, grid, stencil)
         self.call("StructMatrixSetSymmetric", self.matrix, 1)
         self.call("StructMatrixInitialize", self.matrix)
-        values = np.ascontiguousarray(np.stack([diagonal, -east, -north], axis=-1))
+        values = np.ascontiguousarray(np.stack([np.where(self.is_water, diagonal, 1), -east, -north], axis=-1))
         self.call("StructMatrixSetBoxValues", self.matrix, self.low, self.high, 3, (c_int * 3)(0, 1, 2),
                   values.ctypes.data_as(c_void_p))
         self.call("StructMatrixAssemble", self.matrix)
         self.b, self.x = (self.new("StructVectorCreate", self.world, grid) for _ in range(2))
         for vector in (self.b, self.x):
             self.call("StructVectorInitialize", vector)
-            self.put(vector, np.zeros(self.shape))
+            self.put(vector, 0)
         self.cycle = self.new("StructPFMGCreate", self.world)
         self.call("StructPFMGSetMaxIter", self.cycle, 1)
         self.call("StructPFMGSetTol", self.cycle, c_double(0))
@@ -94,8 +89,9 @@ class Structured(Solver):
                   self.library.HYPRE_StructPFMGSetup, self.cycle)
         self.call("StructPCGSetup", self.solver, self.matrix, self.b, self.x)
 
-    def put(self, vector, values):
-        values = np.ascontiguousarray(values)
+    def put(self, vector, unknowns):
+        values = np.zeros(self.is_water.shape)
+        values[self.is_water] = unknowns
         self.call("StructVectorSetBoxValues", vector, self.low, self.high, values.ctypes.data_as(c_void_p))
         self.call("StructVectorAssemble", vector)
 
@@ -104,7 +100,7 @@ class Structured(Solver):
         self.call("StructPCGSolve", self.solver, self.matrix, self.b, self.x)
 
     def result(self):
-        values = np.zeros(self.shape)
+        values = np.zeros(self.is_water.shape)
         self.call("StructVectorGetBoxValues", self.x, self.low, self.high, values.ctypes.data_as(c_void_p))
         return values[self.is_water]
 
@@ -112,31 +108,20 @@ class Structured(Solver):
 class Algebraic(Solver):
     """BoomerAMG: PMIS coarsening, extended interpolation, symmetric Gauss-Seidel."""
 
-    def setup(self, east, north, diagonal):
-        ny, nx = self.shape
-        cells = np.arange(nx * ny).reshape(ny, nx)
-        self.rows = np.ascontiguousarray(cells.ravel(), dtype=np.int32)
-        self.matrix = self.new("IJMatrixCreate", self.world, 0, nx * ny - 1, 0, nx * ny - 1)
+    def setup(self, problem):
+        matrix, last = problem.matrix, len(problem.b) - 1
+        self.rows = np.arange(last + 1, dtype=np.int32)
+        self.matrix = self.new("IJMatrixCreate", self.world, 0, last, 0, last)
         self.call("IJMatrixSetObjectType", self.matrix, 5555)
         self.call("IJMatrixInitialize", self.matrix)
-        row, column, value = [cells], [cells], [diagonal]
-        for other, coupling in ((np.roll(cells, -1, axis=1), east), (np.roll(cells, -1, axis=0), north)):
-            both = coupling > 0
-            row += [cells[both], other[both]]
-            column += [other[both], cells[both]]
-            value += [-coupling[both]] * 2
-        row, column, value = (np.concatenate([part.ravel() for part in parts]) for parts in (row, column, value))
-        order = np.argsort(row, kind="stable")
-        counts = np.bincount(row, minlength=nx * ny).astype(np.int32)
-        column, value = column[order].astype(np.int32), value[order]
-        self.call("IJMatrixSetValues", self.matrix, nx * ny, *(array.ctypes.data_as(c_void_p) for array in (
-            counts, self.rows, column, value)))
+        arrays = np.diff(matrix.indptr), self.rows, matrix.indices, matrix.data
+        self.call("IJMatrixSetValues", self.matrix, last + 1, *(array.ctypes.data_as(c_void_p) for array in arrays))
         self.call("IJMatrixAssemble", self.matrix)
         self.parallel = self.new("IJMatrixGetObject", self.matrix)
-        self.b, self.x = (self.new("IJVectorCreate", self.world, 0, nx * ny - 1) for _ in range(2))
+        self.b, self.x = (self.new("IJVectorCreate", self.world, 0, last) for _ in range(2))
         for vector in (self.b, self.x):
             self.call("IJVectorSetObjectType", vector, 5555)
-            self.put(vector, np.zeros(self.shape))
+            self.put(vector, np.zeros(last + 1))
         self.cycle = self.new("BoomerAMGCreate")
         for name, number in (("PrintLevel", 0), ("CoarsenType", 8), ("InterpType", 6), ("PMaxElmts", 4),
                              ("RelaxType", 6), ("NumSweeps", 1), ("MaxIter", 1)):
@@ -164,7 +149,7 @@ class Algebraic(Solver):
         self.call("ParCSRPCGSolve", self.solver, self.parallel, self.vector(self.b), self.vector(self.x))
 
     def result(self):
-        values = np.zeros(self.shape)
+        values = np.zeros(len(self.rows))
         self.call("IJVectorGetValues", self.x, values.size, self.rows.ctypes.data_as(c_void_p),
                   values.ctypes.data_as(c_void_p))
-        return values[self.is_water]
+        return values
