@@ -216,13 +216,13 @@ def test_a_prediction_says_that_it_is_one(folder, monkeypatch):
     assert output.count("held out") == 3  # two runs, and the worst of them in the first line
     assert (folder / "prediction.svg").exists() and (folder / "prediction.png").exists()
     drawn = []
-    monkeypatch.setattr(figures, "save", lambda figure, _: drawn.append(figure))
-    drawing.draw_predictions(cost.predict(kept.read_folders([folder]), OPTIONS), "prefix")
-    for axis in drawn[0].axes:
+    monkeypatch.setattr(figures.plt, "close", drawn.append)
+    drawing.draw_predictions(cost.predict(kept.read_folders([folder]), OPTIONS), folder / "again")
+    for axis in drawn[-1].axes:
         assert axis.get_title().startswith("PREDICTION, not measured")
         assert axis.get_ylabel().startswith("predicted")
     assert "prediction, not measured; fitted to" in "".join(
-        text.get_text() for text in drawn[0].texts)
+        text.get_text() for text in drawn[-1].texts)
 
 
 @pytest.mark.parametrize("what, spoil", [

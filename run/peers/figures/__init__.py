@@ -92,18 +92,18 @@ def panels(count_down, count_across, height, share):
 
 
 def finish(figure, axis, lines, rows, path):
-    """Legend right of the last panel, the machine and the date below; writes SVG and PNG."""
+    """Legend right of the last panel, the machine and the date below: the files' names."""
     axis.legend(lines.values(), [TITLES.get(name, name) for name in lines],
                 loc="upper left", bbox_to_anchor=(1.02, 1.02), borderaxespad=0)
     inputs = sorted({f"inputs: {row['inputs']}" for row in rows})
-    below = sorted({f"{row['machine']}, {row['date']}" for row in rows})
-    figure.supxlabel("; ".join(inputs + below), fontsize=7, color="0.35", x=0.01, ha="left")
-    return save(figure, path)
+    return save(figure, path, *inputs, *sorted({f"{row['machine']}, {row['date']}" for row in rows}))
 
 
-def save(figure, path):
-    """SVG and PNG: the files' names."""
+def save(figure, path, *below, size=7):
+    """SVG and PNG, with a line of small text at the bottom: the files' names."""
     names = []
+    if below:
+        figure.supxlabel("; ".join(below), fontsize=size, color="0.35", x=0.01, ha="left")
     for kind, metadata in METADATA.items():
         data = io.BytesIO()
         figure.savefig(data, format=kind, metadata=metadata)

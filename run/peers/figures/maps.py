@@ -228,8 +228,7 @@ def draw_field(shown, path, below):
     label = f"{first.attrs.get('long_name', first.name)} [{first.attrs.get('units', '?')}]"
     figure.colorbar(image, ax=axes[:, 0], extend="both", fraction=0.05, aspect=15 * len(shown),
                     label=textwrap.fill(label, 40))
-    figure.supxlabel(below, fontsize=7, color="0.35", x=0.01, ha="left")
-    return figures.save(figure, path)
+    return figures.save(figure, path, below)
 
 
 def draw_plane(axis, plane, norm, colours):

@@ -26,9 +26,7 @@ def draw(series, prefix):
             axis.set_xlabel("ranks")
             count_axis(axis.xaxis, [run.ranks for run in runs])
             axis.legend()
-        places = sorted({run.place for runs in series.values() for run in runs})
-        figure.supxlabel("; ".join(places), fontsize=7, color="0.35", x=0.01, ha="left")
-        return figures.save(figure, prefix)
+        return figures.save(figure, prefix, *sorted({run.place for runs in series.values() for run in runs}))
 
 
 def bars(runs, value):
@@ -86,9 +84,8 @@ def draw_predictions(found, prefix):
             count_axis(axis.xaxis, cost.RANKS)
             figures.log_axis(axis.yaxis, figures.seconds)
             axis.legend()
-        figure.supxlabel(f"prediction, not measured; {found.basis}\n" + "\n".join(
+        return figures.save(figure, prefix, f"prediction, not measured; {found.basis}\n" + "\n".join(
             f"{machine.name}: " + ", ".join(
                 f"{cost.written(*pair[:2])} ({pair[2]})"
                 for pair in zip(cost.FACTORS, machine.factors, machine.sources))
-            for machine in found.machines), fontsize=5, color="0.35", x=0.01, ha="left")
-        return figures.save(figure, prefix)
+            for machine in found.machines), size=5)

@@ -145,10 +145,9 @@ def draw_ratios(runs, note, path, base):
             axis.set_xscale("log")
             figures.log_axis(axis.xaxis, figures.short, few=True)
         axis.set_xlabel(f"median time over {base}; bars: quartile over quartile")
-        below = sorted({f"{run.provenance.get('host')}, {run.provenance.get('cpu')}, "
-                        f"{str(run.provenance.get('time'))[:10]}" for run in runs})
-        figure.supxlabel("; ".join(below), fontsize=7, color="0.35", x=0.01, ha="left")
-        return figures.save(figure, path)
+        return figures.save(figure, path, *sorted({
+            f"{run.provenance.get('host')}, {run.provenance.get('cpu')}, {str(run.provenance.get('time'))[:10]}"
+            for run in runs}))
 
 
 def draw_run(axis, ratios, number, count):
