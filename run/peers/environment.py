@@ -8,14 +8,12 @@ import sys
 import venv
 from pathlib import Path
 
+import safely
+
 HERE = Path(__file__).resolve().parent
-BUILD = HERE.parents[1] / "build"
+FOLDER = HERE.parents[1] / "build" / "venv"
 REQUIREMENTS = HERE / "requirements.txt"
 REQUIREMENTS_CUDA = HERE / "requirements-cuda.txt"  # in addition, where there is an NVIDIA GPU
-
-
-class Unavailable(Exception):
-    """The environment cannot be had; the text is one line that says why."""
 
 
 def has_gpu():
@@ -24,39 +22,30 @@ def has_gpu():
     return subprocess.run(["nvidia-smi", "-L"], capture_output=True, check=False).returncode == 0
 
 
-def requirements():
-    return [REQUIREMENTS] + ([REQUIREMENTS_CUDA] if has_gpu() else [])
-
-
-def fingerprint(files):
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
-
-
-def install(folder, files, size):
-    print(f"run/compare: installing pinned Python packages into {folder}: {size}, once",
-          file=sys.stderr)
-    venv.create(folder, clear=True, with_pip=True)
+def install(files):
+    safely.say(f"installing pinned Python packages into {FOLDER}: about 2 GB to download and 6 GB on the disk, once")
+    venv.create(FOLDER, clear=True, with_pip=True)
     wanted = [word for file in files for word in ("-r", str(file))]
-    subprocess.run([folder / "bin/python", "-m", "pip", "install", "--quiet",
+    subprocess.run([FOLDER / "bin/python", "-m", "pip", "install", "--quiet",
                     "--disable-pip-version-check", *wanted], check=True)
 
 
-def make(folder, files, size):
-    """The Python of an environment, which is made if it is missing or old."""
-    stamp = folder / "requirements.sha256"
+def make():
+    """Makes the environment, if it is missing or old, and goes there."""
+    files = [REQUIREMENTS] + ([REQUIREMENTS_CUDA] if has_gpu() else [])
+    wanted = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    stamp = FOLDER / "requirements.sha256"
     try:
-        if not stamp.exists() or stamp.read_text() != fingerprint(files):
-            install(folder, files, size)
-            stamp.write_text(fingerprint(files))
+        if not stamp.exists() or stamp.read_text() != wanted:
+            install(files)
+            stamp.write_text(wanted)
     except (OSError, subprocess.CalledProcessError) as error:
-        raise Unavailable(f"the Python packages cannot be installed into {folder}: "
-                          f"{error}") from error
-    return folder / "bin/python"
+        safely.fail(safely.UNUSABLE, f"the Python packages cannot be installed into {FOLDER}: {error}")
+    enter()
 
 
 def enter():
-    """Runs the same command again in the environment."""
-    folder = BUILD / "venv"
-    python = make(folder, requirements(), "about 2 GB to download and 6 GB on the disk")
-    if Path(sys.prefix).resolve() != folder.resolve():
+    """Runs the same command again in the environment, if there is one and this is another."""
+    python = FOLDER / "bin/python"
+    if python.exists() and Path(sys.prefix).resolve() != FOLDER.resolve():
         os.execv(python, [python, *sys.argv])
