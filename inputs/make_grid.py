@@ -48,7 +48,7 @@ import h5py  # noqa: E402
 import numpy as np  # noqa: E402
 
 from miniapp.importer import store, table  # noqa: E402
-from miniapp.importer.masks import masks_of  # noqa: E402
+from miniapp.importer.masks import cells_of, masks_of  # noqa: E402
 from miniapp.importer.table import EARTH_RADIUS, RHO_0, SETTINGS  # noqa: E402
 from miniapp.library import LibraryError  # noqa: E402
 
@@ -214,7 +214,7 @@ def make_masks(g, world):
     wet_levels = np.sum(g["zt"][:, None, None] > -sea_floor(g, world), axis=0)
     wet_levels = np.where(world == ":", 1, np.maximum(wet_levels, 1))
     g["kbot"] = np.where(world == "#", 0, nz + 1 - wet_levels)
-    g.update(masks_of(g["kbot"], nz, cyclic_x=True))
+    g.update(masks_of(cells_of(g["kbot"], nz), cyclic_x=True))
 
 
 def make_temp_salt(g):

@@ -32,7 +32,7 @@ sys.path[:0] = [str(VALIDATION), str(VALIDATION / "physics")]
 import fields as random_fields  # noqa: E402
 from fields import HALO  # noqa: E402
 from miniapp.importer import store, table  # noqa: E402
-from miniapp.importer.masks import masks_of  # noqa: E402
+from miniapp.importer.masks import cells_of, masks_of  # noqa: E402
 from miniapp.library import LibraryError  # noqa: E402
 from reference.files import ALONG_X, ALONG_Y, add_ghosts  # noqa: E402
 
@@ -162,7 +162,7 @@ def make_fields(seed, pressure, halo, through_surface, psi):
     g |= make_levels(rng, pressure)
     g["z"] = g["zt"]
     g["kbot"] = make_kbot(rng, g["kbot"])
-    g |= masks_of(g["kbot"], NZ, cyclic_x=True)
+    g |= masks_of(cells_of(g["kbot"], NZ), cyclic_x=True)
     g["u"], g["v"], g["w"] = make_flow(rng, g, g["dzt"], dt)
     g["w"][-1] = through_surface * rng.uniform(-1, 1, (NY, NX)) * g["maskW"][-1]
     for name, new in zip(VELOCITIES[3:6], make_flow(rng, g, g["dzw"], dt)):

@@ -246,8 +246,7 @@ def cells_of(g):
             return np.nan_to_num(g[name]) != 0
     nz = max((values.shape[0] for values in g.values() if values.ndim == 3), default=0)
     if "kbot" in g:
-        kbot = np.nan_to_num(g["kbot"])
-        return (kbot > 0) & (np.arange(nz)[:, None, None] >= kbot - 1)
+        return masks.cells_of(np.nan_to_num(g["kbot"]), nz)
     for name, field in table.fields().items():
         if name in g and g[name].ndim == 3 and field.wet in ("maskT", "maskW", "kbot"):
             there = np.isfinite(g[name])
@@ -269,7 +268,7 @@ def add_masks(path, g, cyclic, halo):
                                f"{'0 or 1' if name != 'kbot' else f'a whole number from 0 to {most}'}")
     if cells is None:
         return
-    made = {**masks.masks_of_cells(cells, cyclic and not halo), "kbot": masks.kbot_of(cells)}
+    made = {**masks.masks_of(cells, cyclic and not halo), "kbot": masks.kbot_of(cells)}
     if halo and cyclic:
         copy_round(made)
     new = {name: values for name, values in made.items() if name not in g}

@@ -3,7 +3,7 @@
 import gsw
 import numpy as np
 
-from .masks import masks_of
+from .masks import kbot_of, masks_of
 from .problem import Unusable, note
 from .table import EARTH_RADIUS
 
@@ -142,8 +142,8 @@ def make_grid(source, lon, lat, z, cyclic):
 
 def add_topography(g, wet, cyclic):
     """kbot and the masks of a column mask without holes."""
-    g["kbot"] = np.where(wet.any(axis=0), len(wet) + 1 - wet.sum(axis=0), 0)
-    g.update(masks_of(g["kbot"], len(wet), cyclic))
+    g["kbot"] = kbot_of(wet)
+    g.update(masks_of(wet, cyclic))
 
 
 def mean_pressure(g):

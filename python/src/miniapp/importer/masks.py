@@ -3,12 +3,13 @@
 import numpy as np
 
 
-def masks_of(kbot, nz, cyclic_x):
+def cells_of(kbot, nz):
+    """The cells of water of so many levels."""
+    return (kbot > 0) & (np.arange(nz)[:, None, None] >= kbot - 1)
+
+
+def masks_of(mask, cyclic_x):
     """A face is wet where both of its cells are, the surface too."""
-    return masks_of_cells((kbot > 0) & (np.arange(nz)[:, None, None] >= kbot - 1), cyclic_x)
-
-
-def masks_of_cells(mask, cyclic_x):
     masks = {"maskT": mask, "maskU": mask & np.roll(mask, -1, axis=2), "maskW": mask.copy()}
     if not cyclic_x:  # else the last column's neighbour is the first
         masks["maskU"][:, :, -1] = False
@@ -29,8 +30,6 @@ def where(g, field):
     if field.wet not in g:
         return np.ones(shape, bool)
     if field.wet == "kbot":
-        nz = shape[0] if len(shape) > 2 else 1
-        above = np.arange(nz)[:, None, None] >= g["kbot"] - 1 if len(shape) > 2 else True
-        return (g["kbot"] > 0) & above
+        return cells_of(g["kbot"], shape[0]) if len(shape) > 2 else g["kbot"] > 0
     wet = g[field.wet].astype(bool)
     return wet if len(shape) > 2 else wet[-1]

@@ -135,7 +135,7 @@ def faces(g, cyclic, halo):
     if "maskT" not in g:
         return
     wet = g["maskT"].astype(bool)
-    made = masks.masks_of_cells(wet, cyclic and not halo)
+    made = masks.masks_of(wet, cyclic and not halo)
     for name in {"maskU", "maskV"} & set(g):
         given = g[name].astype(bool)
         yield from first(name, inner(given & ~made[name], halo), g, "so open, but a cell beside it is land")
