@@ -52,6 +52,7 @@ class Dataset:
     units: str
     optional: bool
     is_mask: bool
+    untouched: bool  # an output that the default settings leave out
 
 
 @dataclasses.dataclass
@@ -67,6 +68,10 @@ class Kernel:
 
     def __str__(self):
         return self.name
+
+    def made(self):
+        """Its outputs with the default settings."""
+        return [dataset for dataset in self.outputs if not dataset.untouched]
 
     def masks(self):
         return [dataset for dataset in self.inputs if dataset.is_mask]
@@ -190,7 +195,7 @@ def parse_kernels(listing):
                                r"(\S+(?: \S+)*)  +(.*)", line):
             what, name, axes, units, text = match.groups()
             dataset = Dataset(name, tuple(axes.strip("-").split()), units, text.endswith("(optional)"),
-                              text.startswith("mask of"))
+                              text.startswith("mask of"), text.endswith("(not with these settings)"))
             if what in ("reads", "updates"):
                 kernels[-1].inputs.append(dataset)
             if what in ("writes", "updates"):

@@ -82,7 +82,7 @@ const struct miniapp_sequence *ceiling_of_flops(void)
 }
 
 /* A triad that moves as many bytes as the row does, so that it lives in the same caches. */
-static struct row triad_of(const struct row *row, const struct miniapp_settings *settings)
+static struct row triad_of(const struct row *row)
 {
     const double least = 64, most = 1e18; /* points; more than there is memory for */
     struct row triad = *row;
@@ -90,8 +90,8 @@ static struct row triad_of(const struct row *row, const struct miniapp_settings 
     triad.sequence = ceiling_of_bytes();
     const struct miniapp_grid point = {1, 1, 1};
     const double points =
-        miniapp_sequence_moves(row->sequence, &row->grid, row->precision, settings).bytes /
-        miniapp_sequence_moves(triad.sequence, &point, row->precision, settings).bytes;
+        row_moves(row).bytes /
+        miniapp_sequence_moves(triad.sequence, &point, row->precision, row->settings).bytes;
     if (row->sequence != triad.sequence)
         triad.grid = grid_of_size((size_t)fmin(fmax(points, least), most));
     return triad;
@@ -119,7 +119,7 @@ enum miniapp_status bench_add(struct bench *bench, const struct row *wanted, boo
         return miniapp_last_failure();
     if (!roofline)
         return MINIAPP_DONE;
-    const int triad = add_row(bench, triad_of(&row, method->settings), method);
+    const int triad = add_row(bench, triad_of(&row), method);
     const int fma = triad == NO_ROW ? NO_ROW : add_row(bench, fma_of(&row), method);
     bench->rows[place].triad = triad;
     bench->rows[place].fma = fma;
@@ -137,13 +137,12 @@ static const struct bound_field *find_field(const struct row *row,
 
 double row_kernel_flops(const struct row *row, const struct miniapp_kernel *kernel)
 {
-    const struct miniapp_settings *const settings = miniapp_state_settings(row->state);
     const struct miniapp_field *const level = miniapp_kernel_level_of_flops(kernel);
     const struct bound_field *const bound = level ? find_field(row, level) : NULL;
-    double flops = miniapp_kernel_flops(kernel, &row->grid, settings);
+    double flops = miniapp_kernel_flops(kernel, &row->grid, row->settings);
     OWNED double *const values = bound ? malloc(row->grid.nz * sizeof(*values)) : NULL;
     if (values && !miniapp_state_get(row->state, bound->name, values))
-        flops = miniapp_kernel_flops_on(kernel, &row->grid, settings, values);
+        flops = miniapp_kernel_flops_on(kernel, &row->grid, row->settings, values);
     return flops;
 }
 
@@ -151,15 +150,14 @@ double row_flops(const struct row *row)
 {
     double flops = 0;
     for (size_t s = 0; s < miniapp_sequence_step_count(row->sequence); s++)
-        if (miniapp_sequence_runs(row->sequence, s, miniapp_state_settings(row->state)))
+        if (miniapp_sequence_runs(row->sequence, s, row->settings))
             flops += row_kernel_flops(row, miniapp_sequence_kernel(row->sequence, s));
     return flops;
 }
 
 struct miniapp_moves row_moves(const struct row *row)
 {
-    return miniapp_sequence_moves(row->sequence, &row->grid, row->precision,
-                                  miniapp_state_settings(row->state));
+    return miniapp_sequence_moves(row->sequence, &row->grid, row->precision, row->settings);
 }
 
 /* ---- which fields a row shares ---- */
@@ -171,14 +169,14 @@ static bool reads(const struct row *row, const struct miniapp_field *field)
 
 static bool writes(const struct row *row, const struct miniapp_field *field)
 {
-    return miniapp_sequence_writes(row->sequence, field);
+    return miniapp_sequence_makes(row->sequence, field, row->settings);
 }
 
 bool is_result(const struct miniapp_sequence *sequence, const struct miniapp_field *field,
-               bool advances)
+               const struct miniapp_settings *settings, bool advances)
 {
     return advances ? miniapp_sequence_carries(sequence, field)
-                    : miniapp_sequence_writes(sequence, field);
+                    : miniapp_sequence_makes(sequence, field, settings);
 }
 
 static bool has(const struct row *row, const struct miniapp_field *field)
@@ -266,8 +264,7 @@ static enum miniapp_status add_state(struct bench *bench, struct row *row,
     miniapp_state_overlap(row->state, method->overlaps);
     for (size_t i = 0; i < miniapp_setting_count(); i++) {
         const char *const name = miniapp_setting_name(miniapp_setting_at(i));
-        TRY(miniapp_state_set_setting(row->state, name,
-                                      miniapp_settings_get(method->settings, name)));
+        TRY(miniapp_state_set_setting(row->state, name, miniapp_settings_get(row->settings, name)));
     }
     return MINIAPP_DONE;
 }
@@ -306,11 +303,11 @@ static enum miniapp_status name_fields(const struct bench *bench, struct row *ro
         struct bound_field *const bound = &row->fields[row->field_count];
         if (!has(row, field))
             continue;
-        *bound = (struct bound_field){.field = field,
-                                      .reads = reads(row, field),
-                                      .writes = miniapp_sequence_makes(
-                                          row->sequence, field, miniapp_state_settings(row->state)),
-                                      .is_result = is_result(row->sequence, field, row->advances)};
+        *bound = (struct bound_field){
+            .field = field,
+            .reads = reads(row, field),
+            .writes = writes(row, field),
+            .is_result = is_result(row->sequence, field, row->settings, row->advances)};
         if (is_own(bench, row, field))
             snprintf(bound->name, sizeof(bound->name), "%s#%d", miniapp_field_name(field),
                      (int)(first_like(bench, row) - bench->rows));

@@ -30,6 +30,7 @@ struct bound_field {
 struct row {
     const struct miniapp_sequence *sequence;
     const struct miniapp_device *device;
+    const struct miniapp_settings *settings;
     int threads; /* of the host; 0 on another device */
     enum miniapp_precision precision;
     struct miniapp_grid grid;
@@ -84,17 +85,16 @@ struct method {
     bool each_call; /* transfers data at each call */
     bool own_grid;  /* fields of the file's own grid are taken as they are */
     bool verbose;   /* announces each row's first call and first turn */
-    const struct miniapp_settings *settings;
 };
 
 /* The kernels that measure the ceilings of others. */
 const struct miniapp_sequence *ceiling_of_bytes(void);
 const struct miniapp_sequence *ceiling_of_flops(void);
 
-/* Whether a field is a result of a sequence: the sequence writes it or, if it advances in time,
- * leaves it to the next step, which needs it. */
+/* Whether a field is a result of a sequence: with these settings the sequence writes it or, if it
+ * advances in time, leaves it to the next step, which needs it. */
 bool is_result(const struct miniapp_sequence *sequence, const struct miniapp_field *field,
-               bool advances);
+               const struct miniapp_settings *settings, bool advances);
 
 /* Adds a row unless there is one like it, and the rows of its ceilings if `roofline` is true. Fails
  * if memory is short, or if the processes cannot share a grid. Earlier rows move. */

@@ -77,7 +77,8 @@ struct miniapp_moves miniapp_sequence_moves(const struct miniapp_sequence *,
 bool miniapp_sequence_runs(const struct miniapp_sequence *, size_t step,
                            const struct miniapp_settings *);
 
-/* Whether a step that runs with these settings writes the field. */
+/* Whether a step writes the field with these settings, which may leave out the step, or leave the
+ * field untouched. */
 bool miniapp_sequence_makes(const struct miniapp_sequence *, const struct miniapp_field *,
                             const struct miniapp_settings *);
 

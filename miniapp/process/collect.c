@@ -39,7 +39,8 @@ enum miniapp_status check_reference(struct run *run)
     TRY(miniapp_references_open(options->reference, &run->references));
     for (size_t i = 0; i < options->kernel_count; i++)
         for (size_t f = 0; f < miniapp_field_count(); f++)
-            if (is_result(options->kernels[i], miniapp_field_at(f), options->steps > 0))
+            if (is_result(options->kernels[i], miniapp_field_at(f), options->settings,
+                          options->steps > 0))
                 TRY(check_variable(run, options->kernels[i], miniapp_field_at(f)));
     return MINIAPP_DONE;
 }
@@ -236,19 +237,18 @@ static enum miniapp_status time_transfers(const struct row *row, bool to_device,
 static void find_shares(const struct row *row, struct result *result)
 {
     const size_t count = miniapp_sequence_step_count(row->sequence);
-    const struct miniapp_settings *const settings = miniapp_state_settings(row->state);
     double sum = 0;
     result->shares = count > 1 ? malloc(count * sizeof(*result->shares)) : NULL;
     for (size_t s = 0; s < count; s++)
         sum += row->step_seconds[s];
     for (size_t s = 0; result->shares && s < count; s++) {
         const struct miniapp_kernel *const kernel = miniapp_sequence_kernel(row->sequence, s);
-        if (!miniapp_sequence_runs(row->sequence, s, settings))
+        if (!miniapp_sequence_runs(row->sequence, s, row->settings))
             continue;
         result->shares[result->share_count++] = (struct share){
             .kernel = miniapp_kernel_name(kernel),
             .share = row->step_seconds[s] / sum,
-            .bytes = miniapp_kernel_moves(kernel, &row->grid, row->precision, settings).bytes,
+            .bytes = miniapp_kernel_moves(kernel, &row->grid, row->precision, row->settings).bytes,
             .flops = row_kernel_flops(row, kernel),
         };
     }
@@ -299,7 +299,7 @@ static enum miniapp_status make_march(const struct run *run, struct row *row, st
     march->flow = row->flow;
     march->last = steps_done(run, row);
     march->is_judged = run->options.shapes[0].nx == 0;
-    march->time_step = miniapp_settings_get(miniapp_state_settings(row->state), "dt_tracer");
+    march->time_step = miniapp_settings_get(row->settings, "dt_tracer");
     for (size_t b = 0; b < MINIAPP_BUDGETS; b++)
         if (row->budgets[b].is_kept)
             march->budgets[march->budget_count++] = row->budgets[b];

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A row has those that its sequence reads or writes. */
+/* A row has those that its sequence reads or, with the run's settings, writes. */
 static bool row_has(const struct row *row, const char *name)
 {
     for (size_t i = 0; i < row->field_count; i++)
@@ -29,7 +29,8 @@ static enum miniapp_status add_mean(struct time_means *means, const struct row *
 {
     const struct miniapp_field *const field = miniapp_field_find(name);
     if (!field || !row_has(row, name) || !is_in_space(field))
-        return fail(MINIAPP_USAGE, "--average: '%s' is no field in space of '%s'", name,
+        return fail(MINIAPP_USAGE,
+                    "--average: '%s' is no field in space that '%s' has with these settings", name,
                     miniapp_sequence_name(row->sequence));
     for (size_t i = 0; i < means->count; i++)
         if (means->fields[i] == field)

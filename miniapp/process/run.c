@@ -269,6 +269,7 @@ static enum miniapp_status add_rows(const struct run *run, size_t shape,
         for (size_t p = 0; p < options->precision_count; p++) {
             const struct row like = {
                 .sequence = options->kernels[k],
+                .settings = options->settings,
                 .precision = options->precisions[p],
                 .grid = grid_of_row(run, shape, options->kernels[k], options->precisions[p]),
                 .each_call = options->transfer == TRANSFER_EACH_CALL};
@@ -300,7 +301,6 @@ static struct method method_of(struct run *run)
         .seed = options->seed,
         .each_call = options->transfer == TRANSFER_EACH_CALL,
         .own_grid = options->shapes[0].nx == 0,
-        .settings = options->settings,
         .verbose = options->verbose,
     };
 }

@@ -329,7 +329,7 @@ static enum miniapp_status show_progress(struct run *run, const struct row *row)
     const double interval = 0.1, done = (double)row->samples.count / (double)row->wanted;
     const double passed = seconds_now() - run->steps_begun;
     const unsigned long left = (unsigned long)(passed * (1 - done) / done);
-    const double time_step = miniapp_settings_get(miniapp_state_settings(row->state), "dt_tracer");
+    const double time_step = miniapp_settings_get(row->settings, "dt_tracer");
     const double rate = (double)row->samples.count * time_step / passed / 365;
     double speed;
     char text[128], flow[40] = "";

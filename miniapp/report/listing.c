@@ -18,11 +18,16 @@ static void describe_range(const struct miniapp_field *field, char range[RANGE_T
     range_text(least, most, range);
 }
 
-static void list_argument(FILE *stream, const struct miniapp_kernel *kernel, size_t place)
+/* An output that the settings leave untouched says so. */
+static void list_argument(FILE *stream, const struct miniapp_sequence *sequence, size_t place,
+                          const struct miniapp_settings *settings)
 {
     static const char *const words[] = {"reads", "writes", "updates", "scratch"};
+    const struct miniapp_kernel *const kernel = miniapp_sequence_kernel(sequence, 0);
     const struct miniapp_field *const field = miniapp_argument_field(kernel, place);
     const char *const name = miniapp_argument_name(kernel, place);
+    const bool is_left = miniapp_argument_access(kernel, place) == MINIAPP_WRITE &&
+                         !miniapp_sequence_makes(sequence, field, settings);
     const bool is_renamed = strcmp(name, miniapp_field_name(field)) != 0;
     char axes[32] = "", range[RANGE_TEXT] = "";
     if (miniapp_is_real(miniapp_field_type(field)))
@@ -37,7 +42,9 @@ static void list_argument(FILE *stream, const struct miniapp_kernel *kernel, siz
             words[miniapp_argument_access(kernel, place)], miniapp_field_name(field), axes,
             miniapp_field_units(field), miniapp_field_long_name(field), range[0] ? ", " : "", range,
             is_renamed ? ", as " : "", is_renamed ? name : "",
-            miniapp_field_is_optional(field) ? " (optional)" : "");
+            is_left                            ? " (not with these settings)"
+            : miniapp_field_is_optional(field) ? " (optional)"
+                                               : "");
 }
 
 bool is_chosen_by_name(const char *subject)
@@ -54,13 +61,15 @@ static int digits_of(double value)
     return strtod(text, NULL) == value ? 6 : 17;
 }
 
-static void list_kernel(FILE *stream, const struct miniapp_kernel *kernel,
-                        const struct miniapp_settings *defaults)
+/* As a sequence of one step. */
+static void list_kernel(FILE *stream, const struct miniapp_sequence *sequence,
+                        const struct miniapp_settings *settings)
 {
+    const struct miniapp_kernel *const kernel = miniapp_sequence_kernel(sequence, 0);
     const struct miniapp_grid large = {1000, 1000, 100};
     const double points = (double)miniapp_grid_points(&large);
     const struct miniapp_moves moves =
-        miniapp_kernel_moves(kernel, &large, MINIAPP_FLOAT64, defaults);
+        miniapp_kernel_moves(kernel, &large, MINIAPP_FLOAT64, settings);
     fprintf(stream, "%s: %s\n  defined by %s\n", miniapp_kernel_name(kernel),
             miniapp_kernel_summary(kernel), miniapp_kernel_citation(kernel));
     if (strcmp(miniapp_kernel_subject(kernel), "calibration") == 0)
@@ -68,7 +77,7 @@ static void list_kernel(FILE *stream, const struct miniapp_kernel *kernel,
     if (is_chosen_by_name(miniapp_kernel_subject(kernel)))
         fprintf(stream, "  is chosen by name: not one of 'all'\n");
     for (size_t i = 0; i < miniapp_kernel_argument_count(kernel); i++)
-        list_argument(stream, kernel, i);
+        list_argument(stream, sequence, i, settings);
     for (size_t i = 0; i < miniapp_kernel_setting_count(kernel); i++) {
         const struct miniapp_setting *const setting = miniapp_kernel_setting(kernel, i);
         double least, most;
@@ -84,7 +93,7 @@ static void list_kernel(FILE *stream, const struct miniapp_kernel *kernel,
             "%.0f flops "
             "in float64\n\n",
             moves.bytes / points, moves.traffic / points,
-            miniapp_kernel_flops(kernel, &large, defaults) / points);
+            miniapp_kernel_flops(kernel, &large, settings) / points);
 }
 
 static void list_sequence(FILE *stream, const struct miniapp_sequence *sequence)
@@ -97,10 +106,10 @@ static void list_sequence(FILE *stream, const struct miniapp_sequence *sequence)
     fprintf(stream, "\n\n");
 }
 
-void list_kernels(FILE *stream, const struct miniapp_settings *defaults)
+void list_kernels(FILE *stream, const struct miniapp_settings *settings)
 {
     for (size_t i = 0; i < miniapp_kernel_count(); i++)
-        list_kernel(stream, miniapp_kernel_at(i), defaults);
+        list_kernel(stream, miniapp_sequence_at(i), settings);
     for (size_t i = miniapp_kernel_count(); i < miniapp_sequence_count(); i++)
         list_sequence(stream, miniapp_sequence_at(i));
 }

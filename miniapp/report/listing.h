@@ -12,7 +12,7 @@
 bool is_chosen_by_name(const char *subject);
 
 /* Prints each kernel's arguments and cost, and the sequences. */
-void list_kernels(FILE *stream, const struct miniapp_settings *defaults);
+void list_kernels(FILE *stream, const struct miniapp_settings *settings);
 
 /* Prints the purpose and the directives of each variant. */
 void list_variants(FILE *stream);

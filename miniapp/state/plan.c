@@ -52,6 +52,14 @@ static bool rename_field(const char *bindings, const char *name, char other[MOST
     return false;
 }
 
+/* Whether a step needs memory for a field. */
+static bool needs(const struct miniapp_state *state, const struct bound_step *step, size_t i)
+{
+    const double *const setting = state->settings.value;
+    return step->kernel->arguments[i].access == MINIAPP_READ ||
+           (holds(&step->condition, setting) && writes_argument(step->kernel, i, setting));
+}
+
 static enum miniapp_status bind_slot(struct miniapp_plan *plan, struct bound_step *step, size_t i,
                                      const struct miniapp_field *field, const char *bindings)
 {
@@ -64,7 +72,7 @@ static enum miniapp_status bind_slot(struct miniapp_plan *plan, struct bound_ste
         return fail(MINIAPP_USAGE, "'%s' cannot stand for '%s': it has other axes or another type",
                     name, field->name);
     step->slot[i] = slot;
-    return state_allocate(plan->state, slot);
+    return needs(plan->state, step, i) ? state_allocate(plan->state, slot) : MINIAPP_DONE;
 }
 
 /* A field that a kernel writes must not be another of its arguments, too: its loops rely on
@@ -298,26 +306,12 @@ static void ask_for_ghosts(const struct miniapp_plan *plan, const struct bound_s
     struct slot *wanted[MOST_ARGUMENTS];
     size_t count = 0;
     for (size_t i = 0; i < step->kernel->argument_count; i++)
-        if (step->later[i] == GHOSTS_READ ||
-            (step->later[i] == GHOSTS_READ_IN_NEXT && plan->advances))
+        if (needs(plan->state, step, i) &&
+            (step->later[i] == GHOSTS_READ ||
+             (step->later[i] == GHOSTS_READ_IN_NEXT && plan->advances)))
             wanted[count++] = step->slot[i];
     if (exchange_overlaps(plan->state))
         exchange_ask(plan->state, wanted, count);
-}
-
-/* Makes room for what the step writes. A field that the settings leave untouched is 0, unless it
- * holds something. */
-static enum miniapp_status make_room(struct miniapp_state *state,
-                                     const struct miniapp_kernel *kernel,
-                                     const struct argument *argument, struct slot *slot)
-{
-    if (is_set(slot) || kernel->touches(state->settings.value, argument->name) != NOTHING)
-        return state_allocate(state, slot);
-    void *const memory = miniapp_state_write(state, slot->name);
-    if (!memory)
-        return MINIAPP_DEVICE;
-    memset(memory, 0, slot_bytes(state, slot));
-    return state_to_device(state, slot);
 }
 
 /* Brings up to date what the step reads. A field that it writes may have been rotated with one that
@@ -336,8 +330,8 @@ static enum miniapp_status prepare(struct miniapp_state *state, struct bound_ste
             TRY(state_check(state, step->slot[i]));
             if (reads_more(argument, step->slot[i]->ghosts))
                 lacking[lack++] = step->slot[i];
-        } else if (argument->access == MINIAPP_WRITE) {
-            TRY(make_room(state, step->kernel, argument, step->slot[i]));
+        } else if (writes_argument(step->kernel, i, state->settings.value)) {
+            TRY(state_allocate(state, step->slot[i]));
         }
     }
     return state_exchange(state, lacking, lack);
@@ -362,8 +356,7 @@ static enum miniapp_status run_step(struct miniapp_state *state, struct bound_st
             step->slot[i] ? step->slot[i]->device : state->scratch[step->scratch[i]].memory;
     step->run(&call);
     for (size_t i = 0; i < kernel->argument_count; i++)
-        if (kernel->arguments[i].access == MINIAPP_WRITE ||
-            kernel->arguments[i].access == MINIAPP_UPDATE) {
+        if (writes_argument(kernel, i, state->settings.value)) {
             state_written(step->slot[i], kernel->arguments[i].ghosts);
             step->slot[i]->is_checked = true;
         }
@@ -440,7 +433,7 @@ static bool is_counted(const struct miniapp_plan *plan, size_t step, size_t argu
     for (size_t s = 0; s <= step; s++) {
         const size_t count = s < step ? plan->steps[s].kernel->argument_count : argument;
         for (size_t i = 0; i < count; i++)
-            if (plan->steps[s].slot[i] == slot)
+            if (plan->steps[s].slot[i] == slot && needs(plan->state, &plan->steps[s], i))
                 return true;
     }
     return false;
@@ -456,7 +449,7 @@ double miniapp_plan_bytes(const struct miniapp_plan *plan)
         const struct bound_step *const step = &plan->steps[s];
         bytes += step->kept.device_bytes;
         for (size_t i = 0; i < step->kernel->argument_count; i++) {
-            if (step->slot[i] && !is_counted(plan, s, i))
+            if (step->slot[i] && needs(plan->state, step, i) && !is_counted(plan, s, i))
                 bytes += (double)slot_bytes(plan->state, step->slot[i]);
             else if (!step->slot[i] && step->bytes[i] > scratch[step->scratch[i]])
                 scratch[step->scratch[i]] = step->bytes[i];

@@ -397,6 +397,13 @@ bool has_argument_of(const struct step *step, enum field_id id)
            does(step, id, MINIAPP_UPDATE, MINIAPP_UPDATE);
 }
 
+bool writes_argument(const struct miniapp_kernel *kernel, size_t place, const double *setting)
+{
+    const struct argument *const argument = &kernel->arguments[place];
+    return (argument->access == MINIAPP_WRITE || argument->access == MINIAPP_UPDATE) &&
+           kernel->touches(setting, argument->name) != NOTHING;
+}
+
 bool holds(const struct condition *condition, const double *setting)
 {
     return condition->when == ALWAYS ||
@@ -452,10 +459,14 @@ bool miniapp_sequence_makes(const struct miniapp_sequence *sequence,
                             const struct miniapp_field *field,
                             const struct miniapp_settings *values)
 {
-    for (size_t s = 0; s < sequence->count; s++)
-        if (holds(&sequence->steps[s].condition, values->value) &&
-            does(&sequence->steps[s], field_id(field), MINIAPP_WRITE, MINIAPP_UPDATE))
-            return true;
+    const enum field_id id = field_id(field);
+    for (size_t s = 0; s < sequence->count; s++) {
+        const struct step *const step = &sequence->steps[s];
+        for (size_t i = 0; i < step->kernel->argument_count; i++)
+            if (step->field[i] == id && holds(&step->condition, values->value) &&
+                writes_argument(step->kernel, i, values->value))
+                return true;
+    }
     return false;
 }
 

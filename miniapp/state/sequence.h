@@ -34,6 +34,9 @@ struct step {
     struct condition condition;
 };
 
+/* Whether a kernel writes an argument with these settings, which may leave it untouched. */
+bool writes_argument(const struct miniapp_kernel *kernel, size_t place, const double *setting);
+
 /* Whether an argument of a step is bound to that field; scratch is bound to none. */
 bool has_argument_of(const struct step *step, enum field_id id);
 

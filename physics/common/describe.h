@@ -10,7 +10,8 @@
  *                                             those of physics/ocean.fields; tables.c defines axes
  *     ARGUMENT(access, type, name, field, ghosts)
  *     SETTING(type, name)
- *     UNTOUCHED(argument, condition)          where settings say so, it is neither read nor written
+ *     UNTOUCHED(argument, condition)          by the settings, it is neither read nor written: as
+ *                                             an output, it is no result
  *     ONE_LEVEL(argument)                     it is read, or written, on a single level
  *     FLOPS(expression)                       per point, in terms of the settings
  *     FLOPS_AT(argument, expression)          the same on a level where `argument`, along z, has a

@@ -62,7 +62,8 @@ def allowed(values):
 def compare(kernel, out, expected, precision):
     """Each output with what its reference expects, by its largest value."""
     reference = reference_of(kernel)
-    assert set(expected) == {output.name for output in kernel.outputs}
+    with h5py.File(out) as file:
+        assert set(expected) == {output.name for output in kernel.outputs if output.name in file}
     for name, ref in expected.items():
         result = read_of(kernel, out, name)
         largest = np.abs(ref).max()

@@ -85,10 +85,9 @@ def test_a_run_that_continues_begins_with_a_whole_mean(miniapp, device, tmp_path
 @pytest.mark.parametrize("words, message", [
     (("--average", "2"), "--average needs --steps and --output"),
     (("--average", "0", "--steps", 2, "-o", "x.nc"), "--average takes a whole number from 1"),
-    (("--average", "2:tmep", "--steps", 2, "-o", "x.nc"), "--average: 'tmep' is no field in space of 'ocean'"),
-    (("--average", "2:dxt", "--steps", 2, "-o", "x.nc"), "--average: 'dxt' is no field in space of 'ocean'"),
-    (("--average", "2:maskT", "--steps", 2, "-o", "x.nc"), "--average: 'maskT' is no field in space of 'ocean'"),
-    (("--average", "2:K_11", "--steps", 2, "-o", "x.nc"), "--average: 'K_11' is no field in space of 'ocean'"),
+    *((("--average", f"2:{name}", "--steps", 2, "-o", "x.nc"),
+       f"--average: '{name}' is no field in space that 'ocean' has with these settings")
+      for name in ("tmep", "dxt", "maskT", "K_11", "B1_gm")),
 ])
 def test_wrong_averages(miniapp, tmp_path, words, message):
     words = [tmp_path / word if word == "x.nc" else word for word in words]

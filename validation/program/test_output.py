@@ -62,6 +62,18 @@ def test_contents(miniapp, small, kernel, device, tmp_path):
         assert set(file) == {described.name for described in kernel.outputs} | axes
 
 
+def test_an_output_that_the_settings_leave_untouched(miniapp, small, device, tmp_path):
+    """It is no result: not written, hashed or compared."""
+    words = small, "-k", "isoneutral_mixing", "-d", device, "--set", "enable_eddy_streamfunction=0"
+    outputs = {"temp_taup1", "salt_taup1", "P_diss_iso", "P_diss_skew"}
+    found = miniapp.json(*words, "--checksums", "-o", tmp_path / "output.h5")
+    assert {one["variable"] for one in found["checksums"]} == outputs
+    with h5py.File(tmp_path / "output.h5") as file:
+        assert set(file) == outputs | {"x", "y", "z"}
+    found = miniapp.json(*words, "--validate", tmp_path / "output.h5")
+    assert {one["variable"] for one in found["validation"]} == outputs
+
+
 def test_provenance(miniapp, small, tmp_path):
     output = tmp_path / "output.h5"
     began = int(time.time())

@@ -79,6 +79,19 @@ def test_functions_make_what_the_program_makes(together, kernel, device, origina
         np.testing.assert_array_equal(inside(field, values), read_of(kernel.name, output, field.name))
 
 
+def test_outputs_that_settings_leave_untouched(original, dataset):
+    state = package.load(original, "isoneutral_mixing", enable_eddy_streamfunction=0)
+    given = [state[argument.field.name] for argument in package.kernels()["isoneutral_mixing"].arguments
+             if argument.access in package.functions.READS]
+    made = package.isoneutral_mixing(*given, dt_tracer=1)
+    assert made.B1_gm is None and made.B2_gm is None and made.temp_taup1 is not None
+    state.run("isoneutral_mixing")
+    assert "B1_gm" not in state
+    refused(package.UsageError, "field 'B1_gm' is read, but was never set", lambda: state["B1_gm"])
+    assert set(dataset.ocean.isoneutral_mixing(enable_eddy_streamfunction=1)) - set(
+        dataset.ocean.isoneutral_mixing()) == {"B1_gm", "B2_gm"}
+
+
 def test_a_function_says_what_it_takes(kernel):
     function = getattr(package, kernel.name)
     assert function.__name__ in dir(package)

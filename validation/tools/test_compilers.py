@@ -257,7 +257,7 @@ def test_a_pair_of_builds(miniapp, compilers):
     done = run("gcc-O3", "gcc-O3-fast", "--format", "csv", "--rounds", "0")
     assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
-    outputs = {out.name for kernel in miniapp.ocean for out in kernel.outputs}
+    outputs = {out.name for kernel in miniapp.ocean for out in kernel.made()}
     for build in ("gcc-O3", "gcc-O3-fast"):  # of kernels that write one field, the later ones' is KERNEL.FIELD
         assert outputs <= {row["variable"].rpartition(".")[2] for row in rows if row["build"] == build}
     assert all(row["moved"] == "0" for row in rows if row["build"] == "gcc-O3")

@@ -336,11 +336,10 @@ static const struct kernel_functions *counting_functions(enum miniapp_precision 
     return &functions;
 }
 
-/* The same memory for all fields, whatever their sizes: nothing is computed. A field that the
- * settings leave untouched is set to 0, on the smallest grid. */
+/* The same memory for all fields, whatever their sizes: nothing is computed. */
 static void *take_little(int number, size_t bytes)
 {
-    static double memory[1024];
+    static double memory[1];
     return memory;
 }
 

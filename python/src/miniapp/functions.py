@@ -43,7 +43,8 @@ def make(library: Library, name: str) -> Callable:
                 state.set(field.name, field.factor * state[field.stand_in] if field.stand_in
                           else np.zeros(state.shape(field.name)))
             state.run(kernel.name)
-            made = results(*(state.get(argument.field.name) for argument in outputs))
+            made = results(*(state.get(argument.field.name) if argument.field.name in state else None
+                             for argument in outputs))
         return made if len(made) > 1 else made[0]
 
     function.__name__ = function.__qualname__ = kernel.name
@@ -106,7 +107,8 @@ def describe(kernel: Kernel) -> str:
     """A docstring in NumPy's style."""
     lines = [f"{kernel.summary[:1].upper()}{kernel.summary[1:]}.", "",
              "Arrays have the order (z, y, x), level 0 at the bottom, and two ghost cells on each side of y",
-             "and x. Cells that the kernel does not write, such as ghosts, are 0.", "",
+             "and x. Cells that the kernel does not write, such as ghosts, are 0. An output that the settings leave",
+             "untouched is None.", "",
              "Parameters", "----------"]
     for argument in arguments_of(kernel, READS):
         lines += describe_argument(argument, is_optional(kernel, argument, {}))

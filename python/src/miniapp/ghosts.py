@@ -14,8 +14,8 @@ from .state import State
 def run(library: Library, path: str, kernel: str, g: dict[str, np.ndarray], halo: int, cyclic: bool,
         device: str = "cpu", precision: str = "float64", check: bool = True,
         walls: Mapping[str, np.ndarray] = MappingProxyType({}), **settings: float) -> dict[str, np.ndarray]:
-    """All that the kernel writes, with as many ghosts as the fields have. The path is for messages; walls are what
-    fields without ghosts are on the southern wall."""
+    """All that the kernel writes with these settings, with as many ghosts as the fields have. The path is for messages;
+    walls are what fields without ghosts are on the southern wall."""
     lengths = {axis: length + (0 if halo or axis == "z" else 2 * HALO)
                for name in filter(library.fields.get, g)
                for axis, length in zip(library.fields[name].axes, g[name].shape)}
@@ -31,7 +31,7 @@ def run(library: Library, path: str, kernel: str, g: dict[str, np.ndarray], halo
             state.set(name, values)
         state.run(kernel)
         return {name: state[name] if halo else without_ghosts(library.fields[name], state[name])
-                for name in library.writes(kernel)}
+                for name in library.writes(kernel) if name in state}
 
 
 def values_of(field, g, kernel, path, settings):

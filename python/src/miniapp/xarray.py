@@ -62,7 +62,8 @@ class Ocean:
         made = ghosts.run(library, PATH, kernel, part.g, halo, cyclic, device, precision, walls=self.walls(library),
                           **{**own, **settings})
         results = xarray.Dataset({argument.field.name: as_result(argument.field, made[argument.field.name], part)
-                                  for argument in arguments_of(library.kernels[kernel], WRITES)})
+                                  for argument in arguments_of(library.kernels[kernel], WRITES)
+                                  if argument.field.name in made})
         return results if len(results) > 1 else results[next(iter(results))]
 
     def read(self, library, kernel):

@@ -19,7 +19,8 @@ def is_computable(kernel, file):
 
 
 def compute(kernel, file, **settings):
-    """{variable: Field}, with ghost cells where the file has them; settings override the file's."""
+    """{variable: Field} of what the settings have the kernel make, with ghost cells where the file has them; settings
+    override the file's."""
     if "halo" not in file.attrs:
         raise ValueError("attribute halo is missing: give 0 or 2")
     has_ghosts = file.attrs["halo"] == HALO
@@ -32,7 +33,7 @@ def compute(kernel, file, **settings):
     return {name: field(kernel, name, values if has_ghosts or not axes else strip_ghosts(values),
                         axes, *texts)
             for (name, axes, *texts), values in
-            ((output, computed[output[0]]) for output in kernel.OUTPUTS)}
+            ((output, computed[output[0]]) for output in kernel.OUTPUTS if output[0] in computed)}
 
 
 def field(kernel, name, values, axes, units, long_name):

@@ -69,9 +69,10 @@ def reference(fields, settings):
         result["P_diss_iso"] += tracer_fluxes.vertical_loss(f, X, implicit)
     if not chosen["enable_conserve_energy"]:
         result |= {name: 0 * result[name] for name in ("P_diss_iso", "P_diss_skew")}
-    K = chosen["enable_eddy_streamfunction"] * chosen["enable_skew_diffusion"] * f.K_gm
+    K = chosen["enable_skew_diffusion"] * f.K_gm
     at_floor = (K + np.concatenate([K[:1], K[:-1]])) / 2
-    for name, Ai, axis, sign in (("B1_gm", tensor.Ai_nz, 1, -1), ("B2_gm", tensor.Ai_ez, 2, 1)):
+    streams = (("B1_gm", tensor.Ai_nz, 1, -1), ("B2_gm", tensor.Ai_ez, 2, 1))
+    for name, Ai, axis, sign in streams if chosen["enable_eddy_streamfunction"] else ():
         at_face = (at_floor + np.roll(at_floor, -1, axis)) / 2  # no slope is where this is round the corner
         result[name] = sign * at_face * Ai.mean(axis=(0, 1))
     return {name: values.astype(np.float64) for name, values in result.items()}
