@@ -25,14 +25,16 @@ def clang(miniapp):
         pytest.skip("looks at the GPU code of Clang's build only")
 
 
-# Of sm_80, whose PTX is that of sm_90, so that only a ptxas makes other code of it, three kernels whose
-# registers or spills come near their limits; with MINIAPP_TEST_LONG=1 all.
+# Three kernels whose registers or spills come near their limits; with MINIAPP_TEST_LONG=1 all. They stand for all in
+# float32, whose nests are those of float64 with smaller numbers, and on sm_80, whose PTX is that of sm_90, so that only
+# a ptxas makes other code of it.
 NEAREST = () if LONG else ("--kernel", "isoneutral", "--kernel", "isoneutral_mixing",
                            "--kernel", "isoneutral_diffusion")
 
 
-@pytest.mark.parametrize("words", [("--arch", "sm_90"), ("--arch", "sm_80", *NEAREST)],
-                         ids=["sm_90", "sm_80"])
+@pytest.mark.parametrize("words", [
+    ("--arch", "sm_90", "--precision", "float64"), ("--arch", "sm_90", "--precision", "float32", *NEAREST),
+    ("--arch", "sm_80", *NEAREST)], ids=["sm_90 float64", "sm_90 float32", "sm_80"])
 def test_limits(clang, script, words):
     """Those of instructions, too, where there is an nvdisasm."""
     instructions = ["--instructions"] if all(script.find_tool("nvdisasm") + script.find_tool("ptxas")) else []
@@ -483,6 +485,15 @@ def test_bounds_by_any_build(script, monkeypatch, tmp_path, capsys):
 def test_wrong_usage(words, said):
     done = paper(*words)
     assert done.returncode == USAGE and said in done.stderr and done.stdout == "", done
+
+
+@pytest.mark.parametrize("words, precisions", [
+    ((), ["float64", "float32"]), (("--precision", "float32"), ["float32"])])
+def test_precisions_by_option(script, monkeypatch, tmp_path, words, precisions):
+    monkeypatch.setattr(script, "rows_of", lambda kernel, precision, *_: [{"precision": precision}])
+    monkeypatch.setattr("sys.argv", ["run/dev/paper", "--kernel", "triad", "--arch", "sm_90", *words])
+    rows = script.show_nests(script.arguments(), tmp_path, None)
+    assert [row["precision"] for row in rows] == precisions
 
 
 @pytest.mark.parametrize("text, said", [
