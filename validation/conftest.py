@@ -127,6 +127,11 @@ class Program:
         which compile the same formulas."""
         return many if self.is_first or LONG else many // 10
 
+    def skip_repeat(self, what):
+        """Leaves what the first build shows to it, unless all is asked for."""
+        if not (self.is_first or LONG):
+            pytest.skip(f"{what}: MINIAPP_TEST_LONG=1 repeats it")
+
     def command(self, *arguments):
         return [str(self.path), *map(str, arguments)]
 
