@@ -146,10 +146,10 @@ WORK = {
     "steps of cells": ("-k", "ocean_step_eke", "--steps", 20, "--shape", "10x10x6", GRID),
 }
 # Cuts of each: 3x3 has a block between others along both axes, and 4x1 of cells has blocks as narrow as they can
-# be. Sequences differ in the fields that they exchange, which two blocks along each axis show.
-CUTS = {"kernels": ["2x1", "1x2", "2x2", "3x3"], "steps": ["2x1", "1x2", "2x2", "3x3"], "external": ["2x2", "3x3"],
+# be, and one axis whole. Sequences differ in the fields that they exchange, which two blocks along each axis show.
+CUTS = {**dict.fromkeys(("kernels", "steps", "external"), ["2x2", "3x3"]),
         **dict.fromkeys(("cells", "steps of cells"), ["4x1", "1x4", "6x2"])}
-MORE = ["3x1", "1x3", "3x2", "4x4"] if LONG else []
+MORE = ["2x1", "1x2", "3x1", "1x3", "3x2", "4x4"] if LONG else []
 # Work that holds all others': what a sequence exchanges depends neither on the device nor on the MPI.
 BY_MPICH = ("kernels", "cells", "external", "ocean", "tracers")
 
