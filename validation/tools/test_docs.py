@@ -33,7 +33,7 @@ NO_COMMANDS = [r"# version ", r"ocean_step_eke on cpu", r"file -> state", r"ARGU
 # What a command holds that is not run here, and why.
 NOT_RUN = {
     r"^\./run/quickstart": "builds; each other test is of what it built",
-    r"^(\./)?run/test\b": "builds and tests everything; test_scripts.py runs it on made-up builds",
+    r"^(\./|MINIAPP_TEST_LONG=1 )?run/test\b": "builds and tests everything; test_scripts.py runs it on made-up builds",
     r"^c(make|test) ": "builds, or tests what was built",
     r"^(build/plain|build/client)/": "what the command before it builds",
     r"^run/packages ": "installs packages as root",
