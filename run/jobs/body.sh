@@ -27,7 +27,7 @@ need_program() {
 read_grant() {
   case $scheduler in
   slurm)
-    number=${SLURM_ARRAY_JOB_ID:-} task=${SLURM_ARRAY_TASK_ID:-} cpus=$SLURM_CPUS_PER_TASK
+    number=${SLURM_ARRAY_JOB_ID:-} task=${SLURM_ARRAY_TASK_ID:-} cpus=${SLURM_CPUS_PER_TASK:-1}
     ranks=${SLURM_NTASKS:-} threads=$cpus
     ;;
   pbs)

@@ -59,6 +59,14 @@ def test_program_takes_the_place_of_the_shell(script, show, tmp_path):
     assert int(pid) == job.pid and threads == "3"
 
 
+@pytest.mark.parametrize("script", ["slurm/cpu", "slurm/gpu", "slurm/sweep"])
+def test_slurm_gives_a_task_one_cpu_by_default(script, show, tmp_path, monkeypatch):
+    """It sets no SLURM_CPUS_PER_TASK for a job without --cpus-per-task."""
+    monkeypatch.delitem(GRANTED["slurm"], "SLURM_CPUS_PER_TASK")
+    job, output = start(script, {"MINIAPP": str(show), "RESULTS": str(tmp_path / "sweep")})
+    assert job.returncode == 0 and output.splitlines()[0].split()[1] == "1", output
+
+
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_memory_granted_by_slurm_is_the_limit(script, show, tmp_path):
     """The other schedulers set it by their directives; CUDA needs more addresses than memory."""
