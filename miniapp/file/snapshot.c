@@ -270,21 +270,13 @@ static bool write_missing(hid_t dataset, hid_t type)
     return true;
 }
 
-/* Whether a field lies at heights zw, whatever mask says where its water is. */
-static bool is_on_w(const struct miniapp_field *field)
-{
-    const enum field_id id = field_id(field);
-    return field->wet == FIELD_maskW || id == FIELD_mxl || id == FIELD_u_wgrid ||
-           id == FIELD_v_wgrid;
-}
-
 /* Names the axes of a field's points; the streamfunction lies on corners. */
 static void name_points(const struct miniapp_state *state, const struct miniapp_field *field,
                         const char *axes[SNAPSHOT_RANK])
 {
     const bool is_corner =
         field->has_wall && state->settings.value[SETTING_enable_streamfunction] != 0;
-    axes[1] = is_on_w(field) ? "zw" : "zt";
+    axes[1] = field->wet == FIELD_maskW || field->is_on_w ? "zw" : "zt";
     axes[2] = is_corner || field->wet == FIELD_maskV ? names_of_faces[1] : distances[1].name;
     axes[3] = is_corner || field->wet == FIELD_maskU ? names_of_faces[0] : distances[0].name;
 }

@@ -65,6 +65,7 @@ struct miniapp_field {
     double limits[2]; /* of what steps in time make of it; {0, 0}: none */
     bool is_sampled;  /* where absent: sample_of() each element, on the stand-in's grid */
     bool is_flow;     /* a velocity or stress: 0 in closed ghosts, since walls have neither */
+    bool is_on_w;     /* lies at heights zw, though its `wet` is not maskW, whose fields do */
     bool may_rest; /* may be absent, as 0, where an ocean whose flow is stepped starts from rest */
     bool has_wall; /* on corners: those on the southern wall are ghosts that mean something */
     bool may_vary; /* an input may have records of it in time */
