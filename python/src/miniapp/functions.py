@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .library import Access, Kernel, Library, Type, UsageError
-from .state import State, as_array
+from . import ghosts
+from .library import HALO, Access, Kernel, Library, Type, UsageError
+from .state import as_array
 
 READS, WRITES = (Access.READ, Access.UPDATE), (Access.WRITE, Access.UPDATE)
 
@@ -34,17 +35,10 @@ def make(library: Library, name: str) -> Callable:
 
     def function(*args, **kwargs):
         given = bind(kernel, signature, args, kwargs)
-        fields = {argument: as_array(argument.name, given.pop(argument.name))
+        fields = {argument.field.name: array_of(argument, given.pop(argument.name))
                   for argument in arguments_of(kernel, READS) if argument.name in given}
-        with State(grid_of(fields), library=library, **given) as state:
-            for argument, array in fields.items():
-                state.set(argument.field.name, array)
-            for field in (argument.field for argument in arguments_of(kernel, READS) if argument not in fields):
-                state.set(field.name, field.factor * state[field.stand_in] if field.stand_in
-                          else np.zeros(state.shape(field.name)))
-            state.run(kernel.name)
-            made = results(*(state.get(argument.field.name) if argument.field.name in state else None
-                             for argument in outputs))
+        fields = ghosts.run(library, name, name, fields, HALO, False, **given)
+        made = results(*(fields.get(argument.field.name) for argument in outputs))
         return made if len(made) > 1 else made[0]
 
     function.__name__ = function.__qualname__ = kernel.name
@@ -89,16 +83,11 @@ def kind_of(setting) -> type:
     return int if setting.is_whole else float
 
 
-def grid_of(fields) -> tuple[int, ...]:
-    """(nz, ny, nx), each by the first array that has the axis."""
-    lengths = {}
-    for argument, array in fields.items():
-        axes = argument.field.axes
-        if array.ndim != len(axes):
-            raise UsageError(f"{argument.name}: the shape is {array.shape}, not one of ({', '.join(axes)})")
-        for axis, length in zip(axes, array.shape):
-            lengths.setdefault(axis, length)
-    return tuple(lengths.get(axis, least) for axis, least in (("z", 1), ("y", 5), ("x", 5)))
+def array_of(argument, values) -> np.ndarray:
+    array, axes = as_array(argument.name, values), argument.field.axes
+    if array.ndim != len(axes):
+        raise UsageError(f"{argument.name}: the shape is {array.shape}, not one of ({', '.join(axes)})")
+    return array
 
 
 # ---- docstrings ----

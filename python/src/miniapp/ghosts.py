@@ -16,11 +16,7 @@ def run(library: Library, path: str, kernel: str, g: dict[str, np.ndarray], halo
         walls: Mapping[str, np.ndarray] = MappingProxyType({}), **settings: float) -> dict[str, np.ndarray]:
     """All that the kernel writes with these settings, with as many ghosts as the fields have. The path is for messages;
     walls are what fields without ghosts are on the southern wall."""
-    lengths = {axis: length + (0 if halo or axis == "z" else 2 * HALO)
-               for name in filter(library.fields.get, g)
-               for axis, length in zip(library.fields[name].axes, g[name].shape)}
-    grid = tuple(lengths.get(axis, least) for axis, least in (("z", 1), ("y", 5), ("x", 5)))
-    with State(grid, device, precision, cyclic, check, library=library, **settings) as state:
+    with State(grid_of(library, g, halo), device, precision, cyclic, check, library=library, **settings) as state:
         for name in library.reads(kernel):
             field = library.fields[name]
             values = values_of(field, g, kernel, path, settings)
@@ -32,6 +28,15 @@ def run(library: Library, path: str, kernel: str, g: dict[str, np.ndarray], halo
         state.run(kernel)
         return {name: state[name] if halo else without_ghosts(library.fields[name], state[name])
                 for name in library.writes(kernel) if name in state}
+
+
+def grid_of(library, g, halo):
+    """(nz, ny, nx) with ghosts, each by the first field that has the axis."""
+    lengths = {}
+    for name in filter(library.fields.get, g):
+        for axis, length in zip(library.fields[name].axes, g[name].shape):
+            lengths.setdefault(axis, length + (0 if halo or axis == "z" else 2 * HALO))
+    return tuple(lengths.get(axis, least) for axis, least in (("z", 1), ("y", 5), ("x", 5)))
 
 
 def values_of(field, g, kernel, path, settings):
