@@ -17,7 +17,6 @@ on GPUs, that of its launches.
 """
 
 import dataclasses
-import itertools
 import json
 import math
 from pathlib import Path
@@ -111,21 +110,13 @@ def seconds(factors, numbers):
 
 
 def fit(step, runs):
-    """The factors that fit the runs best, after all choices of which of them are not 0 were
-    tried."""
+    """The factors that fit the runs best, none below 0."""
+    import scipy.optimize  # of predictions alone
     shares = np.array([np.array(counts(step, run.blocks, run.block)) / (run.seconds - seconds_of_solver(run))
                        for run in runs])
     scale = np.maximum(shares.max(axis=0), 1e-300)
-    best, least = None, math.inf
-    for size in range(1, len(FACTORS) + 1):
-        for chosen in map(list, itertools.combinations(range(len(FACTORS)), size)):
-            factors = np.zeros(len(FACTORS))
-            factors[chosen] = np.linalg.lstsq((shares / scale)[:, chosen], np.ones(len(runs)),
-                                              rcond=None)[0]
-            error = np.sum((shares / scale @ factors - 1) ** 2)
-            if (factors >= 0).all() and error < least - 1e-12:
-                best, least = factors / scale, error
-    return tuple(map(float, best))
+    factors, _ = scipy.optimize.nnls(shares / scale, np.ones(len(runs)))
+    return tuple(map(float, factors / scale))
 
 
 def split(series):
