@@ -54,7 +54,9 @@ def printed(turn, state):
         "provenance": {"cpu": "c", "threads": "1", "device": "cpu", "input_sha256": state["input"]},
         "results": [{**row, "kernel": "triad", "min_s": state["speed"]},
                     {**row, "kernel": "fma", "min_s": state["fma"] * state["speed"]}] + [
-                   {**row, "kernel": kernel, "min_s": noise * state["speed"] * cost}
+                   {**row, "kernel": kernel, "min_s": noise * state["speed"] * cost,
+                    "best_ceiling_bytes_per_s": 2 / state["speed"],
+                    "best_ceiling_flops_per_s": 2 / state["fma"] / state["speed"]}
                    for kernel, cost in state["costs"].items()],
         "checksums": [{**row, "kernel": kernel, "variable": "K", "sha256": bits}
                       for kernel in state["costs"]],
