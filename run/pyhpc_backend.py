@@ -33,13 +33,14 @@ from safely import fail
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(1, str(ROOT / "python" / "src"))
+from miniapp import Library, LibraryError, State  # noqa: E402  pylint: disable=wrong-import-position
+from peers import pyhpc  # noqa: E402  pylint: disable=wrong-import-position
 
 
 @functools.cache
 def explain_tke():
     """Says once why their check will call our tke inconsistent."""
-    from peers.pyhpc import TKE_IS_MEANINGLESS
-    print(f"\nrun/pyhpc_backend.py: their check may call tke inconsistent; {TKE_IS_MEANINGLESS}; "
+    print(f"\nrun/pyhpc_backend.py: their check may call tke inconsistent; {pyhpc.TKE_IS_MEANINGLESS}; "
           "run/compare compares it on inputs that mean something", file=sys.stderr)
 
 
@@ -64,7 +65,6 @@ class Result:
         self.kernel, self.arguments, self.state = kernel, arguments, state
 
     def as_theirs(self):
-        from peers import pyhpc
         outputs = {name: self.state.read(name) for name in pyhpc.OUTPUTS[self.kernel]}
         return CONVERT[self.kernel](self.arguments, outputs)
 
@@ -80,7 +80,6 @@ INTERIOR = (slice(2, -2), slice(2, -2))
 
 
 def isoneutral_as_theirs(arguments, outputs):
-    from peers import pyhpc
     results = []
     for name in pyhpc.OUTPUTS["isoneutral"]:
         ours = outputs[name]
@@ -93,13 +92,12 @@ def isoneutral_as_theirs(arguments, outputs):
 
 def tke_as_theirs(arguments, outputs):
     """Their kernels step the ghost cells of tke, too, by the tendencies in these cells."""
-    from peers.pyhpc import TAU, TAUM1, TAUP1
     if arguments["dxt"].min() < 0:
         explain_tke()
     tke, dtke = arguments["tke"].copy(), arguments["dtke"].copy()
-    tke[..., TAUP1] += 1.6 * dtke[..., TAU] - 0.6 * dtke[..., TAUM1]
-    tke[INTERIOR + (slice(None), TAUP1)] = outputs["tke_taup1"].T[INTERIOR]
-    dtke[INTERIOR + (slice(None), TAU)] = outputs["dtke"].T[INTERIOR]
+    tke[..., pyhpc.TAUP1] += 1.6 * dtke[..., pyhpc.TAU] - 0.6 * dtke[..., pyhpc.TAUM1]
+    tke[INTERIOR + (slice(None), pyhpc.TAUP1)] = outputs["tke_taup1"].T[INTERIOR]
+    dtke[INTERIOR + (slice(None), pyhpc.TAU)] = outputs["dtke"].T[INTERIOR]
     return [tke, dtke, outputs["tke_surf_corr"].T]
 
 
@@ -108,8 +106,6 @@ CONVERT = {"eos": eos_as_theirs, "isoneutral": isoneutral_as_theirs, "tke": tke_
 
 def make_module(name, kernel, library):
     """A module as theirs are: prepare_inputs, untimed, and run, timed."""
-    from miniapp import State
-    from peers import pyhpc
 
     def prepare_inputs(*values, device):
         given = dict(zip(pyhpc.ARGUMENTS[kernel], values))
@@ -131,7 +127,6 @@ def make_module(name, kernel, library):
 
 def register(folder, library, version):
     """Makes `miniapp` a backend of the checkout, in this process only."""
-    from peers import pyhpc
     import backends
     convert = backends.convert_to_numpy
 
@@ -159,10 +154,6 @@ def main():
     if not options.run.is_file() or not (folder / "backends.py").is_file():
         fail(3, f"{options.run}: is not the run.py of a checkout of pyhpc-benchmarks")
     os.environ["NUMBA_CACHE_DIR"] = str(ROOT / "build/numba-cache")  # not in the checkout
-    try:
-        from miniapp import Library, LibraryError
-    except ImportError as error:
-        fail(3, f"{error.name} is missing: install it for {sys.executable}")
     try:
         library = Library(options.library.resolve())
     except LibraryError as error:
