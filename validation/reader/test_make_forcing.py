@@ -95,6 +95,11 @@ def test_an_ocean_is_driven_by_it(make, miniapp, tmp_path):
     ((), {"times": (15, 45, 45)}, INPUT, "the times of 'tauu' are 0 to 30 days apart, expected evenly rising"),
     (("--period", 0), {}, USAGE, "--period 0: expected seconds above 0"),
     (("--variable", "t_flux=tauu"), {}, INPUT, "'tauu' is in 'Pa', expected W m-2"),
+    (("--variable", "t_star=sst"), {}, INPUT, "wind.nc: there is no variable 'sst', expected by --variable t_star=; "
+     "there is: tauu, tauv, q, dqdt"),
+    ((), {"q2": (ROW, np.zeros((12, len(LAT), len(LON))), {"units": "W m-2", "standard_name":
+                                                           "surface_downward_heat_flux_in_sea_water"})},
+     INPUT, "q, q2 all have the standard name .*expected one: choose by --variable t_flux=THEIRS"),
     ((), {"q": (ROW, np.full((12, len(LAT), len(LON)), np.nan), {"units": "W m-2", "standard_name":
                                                                    "surface_downward_heat_flux_in_sea_water"})},
      INPUT, "record 0 of 'q' has no value"),

@@ -180,7 +180,7 @@ def check(source, g, settings, cyclic, halo):
 
 
 def build(chosen):
-    source = Source(chosen)
+    source = Source(chosen, chosen.files)
     source.is_own = chosen.halo is not None or any(complete.is_own(dataset) for _, dataset in source.datasets)
     g, settings, cyclic, halo = make(source, chosen)
     if chosen.time is not None and not source.has_time:

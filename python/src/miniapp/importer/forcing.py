@@ -5,7 +5,7 @@ import numpy as np
 from . import axes, table, units
 from .grid import METRES_A_DEGREE
 from .problem import Unusable, Usage, note
-from .source import arrange, open_file
+from .source import Source, arrange
 
 HEAT_CAPACITY = 3991.86795711963  # J kg-1 K-1, TEOS-10's cp0
 OMEGA = np.pi / 43082.0  # s-1, as in Veros
@@ -22,18 +22,6 @@ FIELDS = {
     "s_rest": ((), None),
     "s_flux": ((), None),
 }
-
-
-def find(name, datasets, chosen):
-    """(path, dataset, variable), or None."""
-    wanted = chosen.variable.get(name, name)
-    for path, dataset in datasets:
-        if wanted in dataset:
-            return path, dataset, dataset[wanted]
-        for key in dataset.data_vars if name not in chosen.variable else ():
-            if axes.text_of(dataset[key], "standard_name") in FIELDS[name][0]:
-                return path, dataset, dataset[key]
-    return None
 
 
 def along(values, axis, points, wanted):
@@ -70,13 +58,13 @@ def interpolated(placed, lon, lat):
         return spread(np.where(share > 0, total / share, np.nan))
 
 
-def in_our_units(name, path, variable, values, chosen):
+def in_our_units(name, path, variable, values, source):
     ours, other = table.fields()[name].units, FIELDS[name][1]
-    theirs = chosen.units.get(name, axes.text_of(variable, "units"))
+    theirs = source.units_of(name, variable)
     if other and theirs and not units.line_between(theirs, ours):
         note(f"{name}: over rho_0 cp")
         return units.convert(path, variable.name, values, theirs, other) / (table.RHO_0 * HEAT_CAPACITY)
-    return units.convert(path, variable.name, values, theirs, ours, f", for {name}: say --units {name}=UNITS")
+    return source.in_units(name, path, variable, values)
 
 
 def time_axis(path, dataset, variable):
@@ -103,8 +91,8 @@ def period_of(path, dataset, variable, dimension, chosen):
     return float(np.mean(apart) * count)
 
 
-def read(name, found, g, chosen):
-    path, dataset, variable = found
+def read(name, path, variable, source, g, chosen):
+    dataset = source.dataset_of(path)
     dimension = time_axis(path, dataset, variable)
     count = variable.sizes[dimension] if dimension else 1
     x, y = g["x"], g["y"]
@@ -123,7 +111,7 @@ def read(name, found, g, chosen):
         if values is None:
             raise Unusable(f"{path}: record {i} of '{variable.name}' has no value")
         records.append(values)
-    values = in_our_units(name, path, variable, np.stack(records), chosen)
+    values = in_our_units(name, path, variable, np.stack(records), source)
     field = table.fields()[name]
     if not field.range.holds(values).all():
         raise Unusable(f"{path}: '{variable.name}' for {name} has values from {values.min():g} to {values.max():g}, "
@@ -153,13 +141,14 @@ def add(g, settings, chosen, is_degrees, is_own):
         return
     if is_own or not is_degrees:
         raise Usage("--forcing: needs longitudes and latitudes, which a file with the program's own fields lacks")
-    datasets = [(path, open_file(path)) for path in chosen.forcing]
-    found = {name: place for name in FIELDS if (place := find(name, datasets, chosen))}
+    source = Source(chosen, chosen.forcing)
+    found = {name: place for name, (standard_names, _) in FIELDS.items()
+             if (place := source.find(name) or source.find(name, standard_names))}
     if not found:
-        raise Unusable(f"{', '.join(map(str, chosen.forcing))}: there is none of {', '.join(FIELDS)}, by name or CF's "
-                       "standard name; choose by --variable NAME=THEIRS")
+        raise Unusable(f"{source.name}: there is none of {', '.join(FIELDS)}, by name or CF's standard name; choose by "
+                       "--variable NAME=THEIRS")
     for name, place in found.items():
-        g[name], period = read(name, place, g, chosen)
+        g[name], period = read(name, *place, source, g, chosen)
         if period:
             g[f"{name}.period"] = period
     add_rotation(g)

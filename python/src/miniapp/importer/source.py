@@ -95,11 +95,11 @@ def plural(count, word):
 
 
 class Source:
-    """All files of one run."""
+    """The files of an ocean, or of what drives it."""
 
-    def __init__(self, chosen):
-        self.datasets = [(path, open_file(path)) for path in chosen.files]
-        self.name = ", ".join(map(str, chosen.files))
+    def __init__(self, chosen, files):
+        self.datasets = [(path, open_file(path)) for path in files]
+        self.name = ", ".join(map(str, files))
         self.variable, self.units, self.time = chosen.variable, chosen.units, chosen.time
         self.has_time, self.times = False, {}
         self.lines = {}  # dimension and points for each role, of the first variable that was placed
@@ -107,6 +107,9 @@ class Source:
     def listing(self):
         names = [str(name) for _, dataset in self.datasets for name in dataset.data_vars]
         return ", ".join(names) or "no variable"
+
+    def dataset_of(self, path):
+        return next(dataset for there, dataset in self.datasets if there == path)
 
     def of_name(self, name):
         return next(((path, dataset[name]) for path, dataset in self.datasets if name in dataset), None)
@@ -178,8 +181,7 @@ class Source:
     def at_time(self, path, variable):
         """The variable's file at the chosen time. A time of length 1 that only others have, such as
         coordinates, is dropped, too."""
-        dataset = next(dataset for there, dataset in self.datasets if there == path)
-        index = {}
+        dataset, index = self.dataset_of(path), {}
         for dimension in filter(lambda one: axes.is_time(dataset, one), dataset.dims):
             if dimension in variable.dims:
                 index[dimension] = self.index_of_record(path, variable, dimension)
