@@ -8,10 +8,12 @@
 #include "program.h"
 #include "status.h"
 
+#include <errno.h>
 #include <hdf5_hl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum miniapp_status output_failed(struct miniapp_output *output)
 {
@@ -21,10 +23,13 @@ enum miniapp_status output_failed(struct miniapp_output *output)
 }
 
 /* Starts the file, in a format whose metadata has checksums. HDF5 takes no lock: no other process
- * knows the file. */
+ * knows the file. H5Ocopy would crash where a limit on the file's size is less than a page. */
 static enum miniapp_status start(struct miniapp_output *output)
 {
+    enum { PAGE = 4096 };
     TRY(replace_start(&output->place, &output->new));
+    if (ftruncate(output->new.file, PAGE) != 0)
+        return unwritable(&output->place, strerror(errno));
     hdf5_start();
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);

@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import DONE, GRID, INPUT, MISMATCH, OUTPUT, USAGE, assert_one_line, read, replace
+from conftest import DONE, GRID, HERE, INPUT, MISMATCH, OUTPUT, USAGE, assert_one_line, read, replace
 from frozen import Frozen
 from processes import FullPipe, read_to_the_end
 from test_output import unfinished
@@ -206,6 +206,18 @@ def test_a_full_disk_loses_what_came_after_the_last(march):
     assert f"end.{last + 5:06}.nc: cannot be written" in message and not unfinished(march.folder)
     march.passes(last + 6, "--restart")
     march.assert_end_is_that_of(last + 6)
+
+
+def test_no_room_for_coordinates(miniapp, device, tmp_path):
+    """HDF5 1.10 crashes where it copies them into a file that may not have a page."""
+    with miniapp.start(HERE.parent / "inputs/acc_rest.h5", "-d", device, "--steps", EVER, "--every", 1,
+                       "-o", tmp_path / "end.nc") as process:
+        process.wait_for((tmp_path / "end.000001.nc").exists)
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1024, 1024))
+        _, message = process.finish()
+    assert process.returncode == OUTPUT
+    assert_one_line(message)
+    assert "cannot be written: File too large" in message and not unfinished(tmp_path)
 
 
 @pytest.mark.parametrize("last, said", [(1, "starts from the input"),
