@@ -31,15 +31,18 @@
 
 enum {
     MOST_LEVELS = 32,
-    DEGREE = 3,           /* of a smoother, before and after the coarser levels */
+    MOST_DEGREE = 3,      /* of a smoother, before and after the coarser levels */
     COARSEST_DEGREE = 24, /* of what solves the coarsest level */
-    MOST_SWEEPS = (MOST_LEVELS + 1) * (2 * DEGREE + 2) + COARSEST_DEGREE,
+    MOST_SWEEPS = (MOST_LEVELS + 1) * (2 * MOST_DEGREE + 2) + COARSEST_DEGREE,
     ALONE = 8192, /* a level of at most so many cells is one thread's, or one block's */
     LANES = 16,   /* floats of a cache line */
 };
 
-/* The interval of eigenvalues that a smoother damps ends at 2, by Gershgorin's theorem. */
-static const double MOST_EIGENVALUE = 2, SMOOTHED = 8, COARSEST_SMOOTHED = 60;
+/* The interval of eigenvalues that a smoother damps ends at 2, by Gershgorin's theorem; so many
+ * times its beginning. Pairs of cells leave half of the modes to the next level, a shorter
+ * interval. */
+static const double MOST_EIGENVALUE = 2, SMOOTHED = 9, SMOOTHED_BY_PAIRS = 3.5,
+                    COARSEST_SMOOTHED = 60;
 
 /* A level's right-hand side, approximation and an array to work in; couplings to the east and
  * north, with the unit diagonal; the share of the aggregate's unknown in a cell's. Only the finest

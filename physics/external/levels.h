@@ -195,7 +195,7 @@ static inline bool build_levels(const struct keeper *keeper, struct elliptic *e,
 /* ---- the cycle ---- */
 
 /* A root of a Chebyshev polynomial. In this order no product of a polynomial's last factors is
- * above 5, for 3 and for 24 degrees: rounding does not grow. */
+ * above 5, for 2, 3 and 24 degrees: rounding does not grow. */
 static inline double chebyshev_root(double low, double high, int degree, int degrees)
 {
     const double angle = acos(-1) * (19 * degree % degrees + 0.5) / degrees;
@@ -227,6 +227,19 @@ static inline void append_polynomial(struct elliptic *e, struct level *l, double
     }
 }
 
+/* The degree of a level's smoother. */
+static inline int degree_of(const struct level *l)
+{
+    return l->cells_x * l->cells_y == 2 ? MOST_DEGREE - 1 : MOST_DEGREE;
+}
+
+static inline void append_smoother(struct elliptic *e, struct level *l, bool is_from_zero)
+{
+    const int degrees = degree_of(l);
+    append_polynomial(e, l, degrees < MOST_DEGREE ? SMOOTHED_BY_PAIRS : SMOOTHED, degrees,
+                      is_from_zero);
+}
+
 /* Adds the sweep from a level to the next one, or back. */
 static inline void append_transfer(struct elliptic *e, const struct level *fine, bool is_back)
 {
@@ -243,20 +256,20 @@ static inline bool make_cycle(const struct keeper *keeper, struct elliptic *e)
 {
     struct level *const last = &e->level[e->levels - 1];
     for (struct level *l = e->level; l < last; l++) {
-        append_polynomial(e, l, SMOOTHED, DEGREE, true);
+        append_smoother(e, l, true);
         append_transfer(e, l, false);
     }
     append_polynomial(e, last, COARSEST_SMOOTHED, COARSEST_DEGREE, true);
     for (struct level *l = last; l-- > e->level;) {
         append_transfer(e, l, true);
-        append_polynomial(e, l, SMOOTHED, DEGREE, false);
+        append_smoother(e, l, false);
     }
     for (int kind = TAKE_STEP; kind <= FOLLOW_STEP; kind++) {
         struct sweep *const s = append_sweep(e, kind, e->level, e->level->ny, e->level->nx);
         s->from = e->level->x;
         s->solution = e->x;
     }
-    memcpy(e->sweep + e->sweeps, e->sweep, DEGREE * sizeof(*e->sweep));
+    memcpy(e->sweep + e->sweeps, e->sweep, (size_t)degree_of(e->level) * sizeof(*e->sweep));
     e->sweeps -= 2;
     e->on_device = upload(keeper, e->sweep, sizeof(e->sweep));
     return e->on_device;
