@@ -405,6 +405,11 @@ enum miniapp_status miniapp_flow_speed(struct miniapp_state *, double *speed);
  * stays on the device. */
 enum miniapp_status miniapp_state_average(struct miniapp_state *, const char *name, size_t number);
 
+/* Adds one field, or two of them one after the other, to a sum of their shape, on the device; the
+ * second may be NULL. */
+enum miniapp_status miniapp_state_add_up(struct miniapp_state *, const char *sum, const char *first,
+                                         const char *second);
+
 /* Writes a snapshot into an output, in the layout of Veros's snapshots: what the next step needs
  * after step number `step`, or instead, where there are `means`, the means of so many fields. If
  * `input` is NULL, the horizontal coordinates are distances. All processes call it; only the first

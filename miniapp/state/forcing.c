@@ -79,23 +79,32 @@ static void find_records(const struct forcing *forcing, double time, size_t reco
     weights[0] = 1 - weights[1];
 }
 
+/* Makes a slot the weighted sum of two or three, of which it may be one. */
+static enum miniapp_status blend_slots(struct miniapp_state *state, struct slot *to,
+                                       struct slot *const *from, const double *weights,
+                                       size_t count)
+{
+    const size_t nx = state->grid.nx;
+    struct blended of = {.nx = nx, .rows = slot_elements(state, to) / nx};
+    for (size_t i = 0; i < count; i++) {
+        TRY(state_to_device(state, from[i]));
+        of.fields[i] = from[i]->device;
+        of.weights[i] = weights[i];
+    }
+    TRY(state_allocate(state, to));
+    functions_for(state, to)->blend(&of, to->device);
+    state_written(to, from[count - 1]->ghosts);
+    return MINIAPP_DONE;
+}
+
 static enum miniapp_status apply(struct miniapp_state *state, const struct forcing *forcing,
                                  double time)
 {
     size_t record[2];
-    struct record_pair pair;
-    find_records(forcing, time, record, pair.weights);
-    struct slot *const first = forcing->records[record[0]];
-    struct slot *const second = forcing->records[record[1]];
-    TRY(state_to_device(state, first));
-    TRY(state_to_device(state, second));
-    TRY(state_allocate(state, forcing->field));
-    pair.first = first->device;
-    pair.second = second->device;
-    pair.nx = state->grid.nx;
-    pair.rows = slot_elements(state, first) / state->grid.nx;
-    functions_for(state, forcing->field)->blend(&pair, forcing->field->device);
-    state_written(forcing->field, first->ghosts);
+    double weights[2];
+    find_records(forcing, time, record, weights);
+    struct slot *const from[] = {forcing->records[record[0]], forcing->records[record[1]]};
+    TRY(blend_slots(state, forcing->field, from, weights, 2));
     forcing->field->is_checked = true;
     return MINIAPP_DONE;
 }
@@ -139,17 +148,27 @@ enum miniapp_status miniapp_state_average(struct miniapp_state *state, const cha
         from ? state_added_slot(state, mean_name(name, text), from->field) : NULL;
     if (!mean)
         return from ? MINIAPP_DEVICE : MINIAPP_USAGE;
-    TRY(state_to_device(state, from));
-    TRY(state_allocate(state, mean));
     const double weight = 1 / (double)number;
-    const struct record_pair pair = {number > 1 ? mean->device : from->device,
-                                     from->device,
-                                     {1 - weight, weight},
-                                     state->grid.nx,
-                                     slot_elements(state, from) / state->grid.nx};
-    functions_for(state, mean)->blend(&pair, mean->device);
-    state_written(mean, from->ghosts);
-    return MINIAPP_DONE;
+    struct slot *const both[] = {number > 1 ? mean : from, from};
+    return blend_slots(state, mean, both, (double[]){1 - weight, weight}, 2);
+}
+
+enum miniapp_status miniapp_state_add_up(struct miniapp_state *state, const char *sum,
+                                         const char *first, const char *second)
+{
+    const char *const names[] = {sum, first, second};
+    const size_t count = second ? 3 : 2;
+    struct slot *from[3];
+    for (size_t i = 0; i < count; i++) {
+        from[i] = state_slot(state, names[i]);
+        if (!from[i])
+            return MINIAPP_USAGE;
+        const struct miniapp_field *const field = from[i]->field;
+        if (!same_shape(field, from[0]->field) || !miniapp_is_real(field->type) ||
+            !has_axis(field, MINIAPP_X))
+            return fail(MINIAPP_USAGE, "'%s' cannot be added to '%s'", names[i], sum);
+    }
+    return blend_slots(state, from[0], from, (double[]){1, 1, 1}, count);
 }
 
 void forcing_free(struct miniapp_state *state)

@@ -1,4 +1,4 @@
-/* The functions that fill ghosts, pack messages, blend records and find largest values, and what
+/* The functions that fill ghosts, pack messages, blend fields and find largest values, and what
  * they are called with. */
 #ifndef PHYSICS_BOXES_H
 #define PHYSICS_BOXES_H
@@ -19,15 +19,15 @@ struct field_box {
 /* Copies a box into a message, or a message into a box. */
 typedef void box_function(const struct field_box *box, void *field, void *message, bool to_message);
 
-/* Two records of a field of `rows` rows of nx cells, and their weights. */
-struct record_pair {
-    const void *first, *second;
-    double weights[2];
+/* Two or three fields of `rows` rows of nx cells, and their weights; a third one may be NULL. */
+struct blended {
+    const void *fields[3];
+    double weights[3];
     size_t nx, rows;
 };
 
-/* Makes a field the weighted mean of two records, which are real. */
-typedef void blend_function(const struct record_pair *pair, void *field);
+/* Makes a field the weighted sum of others, or of itself and others, which are real. */
+typedef void blend_function(const struct blended *of, void *field);
 
 /* The largest magnitude in the interior of a real field; NaN if there is one. */
 typedef double largest_function(const void *field, size_t nx, size_t ny, size_t planes);

@@ -91,19 +91,24 @@ void VARIANT(copy_box)(const struct field_box *box, void *of_field, void *of_mes
             }
 }
 
-void VARIANT(blend)(const struct record_pair *pair, void *result)
+void VARIANT(blend)(const struct blended *of, void *result)
 {
-    const real *const first = pair->first, *const second = pair->second;
+    const real *const first = of->fields[0], *const second = of->fields[1];
+    const real *const third = of->fields[2] ? of->fields[2] : first;
+    const bool are_three = of->fields[2] != NULL;
     real *const to = result;
-    const real weight_1 = (real)pair->weights[0], weight_2 = (real)pair->weights[1];
-    const ptrdiff_t nx = (ptrdiff_t)pair->nx, rows = (ptrdiff_t)pair->rows;
+    const real w1 = (real)of->weights[0], w2 = (real)of->weights[1], w3 = (real)of->weights[2];
+    const ptrdiff_t nx = (ptrdiff_t)of->nx, rows = (ptrdiff_t)of->rows;
 
     PARALLEL_COLUMNS
     for (count r = 0; r < (count)rows; r++)
         for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART((count)nx)) {
             ALONG_X
-            for (count x = x0; x < x0 + ROW_PART((count)nx); x++)
-                to[r * nx + x] = weight_1 * first[r * nx + x] + weight_2 * second[r * nx + x];
+            for (count x = x0; x < x0 + ROW_PART((count)nx); x++) {
+                const ptrdiff_t i = r * nx + x;
+                const real two = w1 * first[i] + w2 * second[i];
+                to[i] = are_three ? two + w3 * third[i] : two;
+            }
         }
 }
 

@@ -148,6 +148,15 @@ def test_steps_make_the_streamfunction_that_is_read(miniapp, precision):
         assert difference == 0 < most, name
 
 
+@pytest.mark.parametrize("case", ["means", "means of every other step", "means while much changes"])
+def test_means_are_the_sums_of_veros(miniapp, case):
+    """Bit for bit, though one pass adds two steps."""
+    found = answer(miniapp, case)[case]
+    assert {"temp", "w", "psi", "K_gm", "mxl", "B1_gm", "surface_taux", "dtemp_iso"} < set(found)
+    for name, (difference, _, _) in found.items():
+        assert difference == 0, name
+
+
 @pytest.mark.parametrize("case", ["every variable", "every variable of a basin"])
 def test_what_is_read_was_made(miniapp, case):
     """Whatever after_timestep reads is what Veros makes; of eddies, what Veros makes after it."""

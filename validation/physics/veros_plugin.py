@@ -41,6 +41,7 @@ from make_veros_ocean import BENCHMARK  # noqa: E402  pylint: disable=wrong-impo
 from veros_acc import SmallSetup  # noqa: E402  pylint: disable=wrong-import-position
 from veros import KernelOutput, distributed, restart, runtime_state, signals  # noqa: E402  pylint: disable=wrong-import-position
 from veros import veros_kernel, veros_routine  # noqa: E402  pylint: disable=wrong-import-position
+from veros.diagnostics.averages import Averages  # noqa: E402  pylint: disable=wrong-import-position
 from veros.diagnostics.base import VerosDiagnostic  # noqa: E402  pylint: disable=wrong-import-position
 from veros.core.isoneutral import diffusion  # noqa: E402  pylint: disable=wrong-import-position
 from veros.core.operators import at, numpy as npx, update  # noqa: E402  pylint: disable=wrong-import-position
@@ -60,6 +61,7 @@ SETUPS = {
     "north_atlantic": {**GLOBAL, "enable_cyclic_x": False, "enable_eke": False, "tke_mxl_choice": 1,
                        "enable_eke_isopycnal_diffusion": False},
 }
+PLAIN_MEANS = Averages.diagnose  # until a setup has the plug-in
 COMPARED = ["temp", "salt", "tke", "eke", "E_iw", "u", "v", "rho", "Nsqr", "kappaM", "kappaH", "K_gm",
             "P_diss_iso", "P_diss_v", "dye", "ddye", "age"]
 
@@ -280,6 +282,11 @@ def forced_in_time(base):
     return Forced
 
 
+def fields_in_space(state):
+    return [name for name, meta in state.var_meta.items() if meta.active and meta.time_dependent
+            and (meta.dims or ("",))[0] in ("xt", "xu") and "isle" not in meta.dims and "tensor1" not in meta.dims]
+
+
 def writing(base, with_all):
     """All diagnostics; the snapshot, and means that are sampled in each step, of all variables."""
     class Writing(forced_in_time(base)):
@@ -287,9 +294,7 @@ def writing(base, with_all):
         def set_diagnostics(self, state):
             step, diagnostics = state.settings.dt_tracer, state.diagnostics
             diagnostics["mixing"] = Mixing(state)
-            fields = [name for name, meta in state.var_meta.items() if meta.active and meta.time_dependent
-                      and (meta.dims or ("",))[0] in ("xt", "xu") and "isle" not in meta.dims
-                      and "tensor1" not in meta.dims]
+            fields = fields_in_space(state)
             for diagnostic in diagnostics.values():
                 diagnostic.sampling_frequency, diagnostic.output_frequency = STEPS // 6 * step, STEPS // 3 * step
             diagnostics["averages"].sampling_frequency = step
@@ -644,6 +649,56 @@ def eddies():
     return compared
 
 
+def means_made_twice(sampled, change=None):
+    """The sums of the plug-in's means of all variables, and those that Veros's own routine makes of the same; the step
+    after which `change` raises an error is made once more."""
+    class Averaging(quiet(WithPlugin)):
+        @veros_routine
+        def set_diagnostics(self, state):
+            diagnostics = state.diagnostics
+            diagnostics["theirs"], diagnostics["again"] = Averages(state), Averages(state)
+            for name in ("averages", "theirs", "again"):
+                diagnostics[name].output_variables = fields_in_space(state)
+                diagnostics[name].sampling_frequency = sampled * state.settings.dt_tracer
+                diagnostics[name].output_path = "{identifier}." + name + ".nc"
+            diagnostics["theirs"].diagnose = lambda state: PLAIN_MEANS(diagnostics["theirs"], state)
+
+    with common_folder():
+        setup = start(Averaging, {"miniapp_check": 7 * bool(change)}, change)
+        for _ in range(STEPS):
+            try:
+                setup.step(setup.state)
+            except ValueError:
+                pass
+        ours, theirs, again = (setup.state.diagnostics[name] for name in ("averages", "theirs", "again"))
+        sums = [{name: np.array(getattr(each.variables, name))[2:-2, 2:-2] for name in each.output_variables}
+                for each in (theirs, ours, again)]
+        counts = {float(each.variables.average_nitts) for each in (theirs, ours, again)}
+    assert len(counts) == 1 and (change or counts == {STEPS // sampled})
+    return {**compare(sums[0], sums[1]), **{f"{name} again": all_of for name, all_of in compare(sums[0], sums[2]).items()}}
+
+
+def means_while_much_changes():
+    """Variables that a setup sets, sums that are read or set, and a step that fails, one thing after each step."""
+    def change(state):
+        vs, sums = state.variables, state.diagnostics["averages"].variables
+        if vs.itt == 2:
+            vs.temp, vs.K_gm = vs.temp * 1.001, vs.K_gm * 1.1
+        if vs.itt == 4:
+            state.read = np.array(sums.temp), np.array(sums.K_gm)
+        if vs.itt == 5 and not hasattr(state, "has_failed"):
+            state.has_failed = True
+            raise ValueError
+        if vs.itt == 8:
+            for name in ("averages", "theirs", "again"):
+                state.diagnostics[name].output(state)
+        if vs.itt == 10:
+            for name in ("averages", "theirs", "again"):
+                of = state.diagnostics[name].variables
+                of.salt, of.mxl = 2 * of.salt, 0 * of.mxl
+    return means_made_twice(1, change)
+
+
 def continued(first, second, change=None):
     """A run of which one makes the first half, with a restart, and the other the rest; and its results."""
     with common_folder():
@@ -754,6 +809,9 @@ CASES = {
     "interrupted": interrupted,
     "check": check,
     "eddies": eddies,
+    "means": lambda: means_made_twice(1),
+    "means of every other step": lambda: means_made_twice(2),
+    "means while much changes": means_while_much_changes,
     "restart of the plug-in": lambda: restarts(WithPlugin, Setup),
     "restart of Veros": lambda: restarts(Setup, WithPlugin),
     "values of a restart of the plug-in": lambda: values_after_restart(WithPlugin, Setup),

@@ -311,6 +311,21 @@ def test_steps_start_anew_from_what_takes_a_place(device, original):
     np.testing.assert_array_equal(by_setting["temp"], by_rotating["temp"])
 
 
+def test_sums(device):
+    """One field after the other; nothing is added where the shapes differ."""
+    with package.State((3, 7, 8), device, check=False) as state:
+        state.add("sum", like="temp")
+        for name, value in (("sum", -1e17), ("temp", 1e17), ("salt", 3.0)):
+            state[name] = np.full((3, 7, 8), value)
+        state.add_up("sum", "temp", "salt")
+        state.add_up("sum", "salt")
+        np.testing.assert_array_equal(state["sum"], np.full((3, 7, 8), 6.0))
+        state["zt"] = np.ones(3)
+        with pytest.raises(package.UsageError, match="'zt' cannot be added to 'sum'"):
+            state.add_up("sum", "zt")
+        np.testing.assert_array_equal(state["sum"], np.full((3, 7, 8), 6.0))
+
+
 def test_a_state(water, device):
     with package.State(water[0].shape, device, "float32", dt_tracer=7) as state:
         for name, array in zip(("salt", "temp", "p"), water):

@@ -441,6 +441,31 @@ TEST(rotation)
     miniapp_state_free(ocean);
 }
 
+TEST(sums)
+{
+    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
+    fill(ocean, "Nsqr", -1e17);
+    fill(ocean, "tke", 1e17);
+    fill(ocean, "tke_taup1", 3);
+    assert_done(miniapp_state_add_up(ocean, "Nsqr", "tke", "tke_taup1"));
+    assert_true(first_of(ocean, "Nsqr") == 3); /* one after the other: 1e17 + 3 is 1e17 */
+    assert_done(miniapp_state_add_up(ocean, "Nsqr", "tke_taup1", NULL));
+    assert_true(first_of(ocean, "Nsqr") == 6 && first_of(ocean, "tke_taup1") == 3);
+    fill(ocean, "zt", 1);
+    assert_refused(miniapp_state_add_up(ocean, "Nsqr", "tke_tau", NULL), MINIAPP_USAGE,
+                   "unknown field 'tke_tau'; the closest is 'tke_taup1'");
+    assert_refused(miniapp_state_add_up(ocean, "Nsqr", "tke", "zt"), MINIAPP_USAGE,
+                   "'zt' cannot be added to 'Nsqr'");
+    assert_refused(miniapp_state_add_up(ocean, "zt", "zt", NULL), MINIAPP_USAGE,
+                   "'zt' cannot be added to 'zt'");
+    assert_refused(miniapp_state_add_up(ocean, "kbot", "kbot", NULL), MINIAPP_USAGE,
+                   "'kbot' cannot be added to 'kbot'");
+    assert_refused(miniapp_state_add_up(ocean, "Nsqr", "salt", NULL), MINIAPP_USAGE,
+                   "field 'salt' is read, but was never set");
+    assert_true(first_of(ocean, "Nsqr") == 6);
+    miniapp_state_free(ocean);
+}
+
 /* A host's copy that the device lacks goes along, too. */
 TEST(rotation_of_what_the_host_has)
 {

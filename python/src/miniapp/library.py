@@ -186,6 +186,7 @@ DECLARATIONS = {name: types for types, names in {
     (Status, c_void_p, c_char_p, c_double): "state_set_setting",
     (c_double, c_void_p, c_char_p): "settings_get",
     (Status, c_void_p, c_char_p, c_char_p): "state_add",
+    (Status, c_void_p, c_char_p, c_char_p, c_char_p): "state_add_up",
     (c_bool, c_void_p, c_char_p): "state_has",
     (Status, c_void_p, c_char_p, c_void_p): "state_set",
     (c_void_p, c_void_p, c_char_p): "state_read state_write",

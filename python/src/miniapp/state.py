@@ -279,6 +279,12 @@ class State:
             self.call(self.c.state_rotate, words, len(names))
             self.restart_steps(names)
 
+    def add_up(self, name: str, first: str, second: str | None = None) -> None:
+        """Adds a field of the same shape, or two of them one after the other, to a field."""
+        with self.lock:
+            self.call(self.c.state_add_up, encode(name), encode(first), None if second is None else encode(second))
+            self.restart_steps([name])
+
     # -- several processes --
 
     def share(self, along_x: int, along_y: int) -> None:

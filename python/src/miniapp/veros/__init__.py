@@ -172,7 +172,7 @@ VerosDiagnostic.get_output_file_name = get_output_file_name
 
 def set_up(state) -> None:
     from veros.core.external.solvers import get_linear_solver  # pylint: disable=import-outside-toplevel
-    from . import files, overturning  # noqa: F401  pylint: disable=import-outside-toplevel,unused-import
+    from . import files, means, overturning  # noqa: F401  pylint: disable=import-outside-toplevel,unused-import
     from .ocean import Ocean  # pylint: disable=import-outside-toplevel
     if runtime_settings.backend == "jax":
         from . import compiled  # noqa: F401  pylint: disable=import-outside-toplevel,unused-import

@@ -31,30 +31,37 @@ def in_order(array) -> np.ndarray:
 
 
 class LazyVariables(VerosVariables):
-    """Veros's variables, but those that the kernels have made are fetched when somebody reads them."""
+    """Veros's variables, but those that a keeper holds, the kernels or their sums, are fetched when somebody reads
+    them."""
 
     def __getattr__(self, name):
         """Called for an attribute that is not there, or was not when somebody looked: another thread may have fetched
         it since."""
-        ocean = vars(self).get("_ocean")
-        if ocean is not None and (name in ocean.pending or name in vars(self)):
-            return ocean.fetch(name)
+        keeper = vars(self).get("_keeper")
+        if keeper is not None and (name in keeper.pending or name in vars(self)):
+            return keeper.fetch(name)
         return super().__getattr__(name)
 
     def __setattr__(self, name, value):
         super().__setattr__(name, value)
-        self._ocean.pending.discard(name)
+        self._keeper.pending.discard(name)
 
     def values(self):
         """All; for a compiled function that does not want one, zeros do."""
-        return (self._ocean.zeros(name) if name in self._ocean.unwanted and name in self._ocean.pending
+        return (self._keeper.zeros(name) if name in self._keeper.unwanted and name in self._keeper.pending
                 else getattr(self, name) for name in self.fields())
 
     def __reduce_ex__(self, _protocol):
         """A copy is all Veros's: it holds all values, and no kernels."""
-        self._ocean.fetch_all()
-        values = {name: value for name, value in vars(self).items() if name != "_ocean"}
+        for name in list(self._keeper.pending):
+            self._keeper.fetch(name)
+        values = {name: value for name, value in vars(self).items() if name != "_keeper"}
         return copyreg.__newobj__, (VerosVariables,), values
+
+    @classmethod
+    def let_keep(cls, keeper, variables) -> None:
+        vars(variables)["_keeper"] = keeper
+        variables.__class__ = cls
 
 
 class Kernels:
@@ -125,8 +132,8 @@ class Ocean:
         self.wants_eddies = False
         self.unwanted, self.blanks = frozenset(), {}
         self.begin_with_all = True
-        vars(vs)["_ocean"] = self
-        vs.__class__ = LazyVariables
+        self.means = []
+        LazyVariables.let_keep(self, vs)
 
     @property
     def veros(self):
@@ -198,6 +205,8 @@ class Ocean:
             or np.array_equal(self.state.read(variable), in_order(array)))
 
     def fill(self, variable, array) -> None:
+        for means in self.means:
+            means.settle(variable)
         array = distributed.exchange_overlap(array, self.vs.__metadata__[variable].dims, self.is_cyclic)
         if variable == "dpsi":
             array = self.islands.whole(np.asarray(array), np.asarray(self.vs.dpsin))
@@ -263,12 +272,17 @@ class Ocean:
             self.blanks[shape] = npx.zeros(shape)
         return self.blanks[shape]
 
+    def holds(self, variable) -> bool:
+        """Whether its field at the level tau is current, because nobody has set the variable."""
+        is_held = variable in self.fields and variable not in (*self.unchanged, "dpsi") and (
+            variable in self.pending or self.is_known(variable, vars(self.vs)[variable]))
+        if is_held and variable in EDDIES:
+            self.make_eddies()
+        return is_held
+
     def now(self, variable) -> np.ndarray:
         """Its values at the level tau, in the kernels' order: their field itself, if nobody has set the variable."""
-        if variable in self.fields and variable not in (*self.unchanged, "dpsi") and (
-                variable in self.pending or self.is_known(variable, vars(self.vs)[variable])):
-            if variable in EDDIES:
-                self.make_eddies()
+        if self.holds(variable):
             return self.state.read(variable)
         array = in_order(getattr(self.vs, variable))
         return array[self.slots[1]] if self.has_levels(variable) else array
@@ -328,7 +342,10 @@ class Ocean:
     def begin(self) -> None:
         self.follow()
         now = self.slots_of_veros()
-        if now == (*self.slots[1:], self.slots[0]):
+        is_next = now == (*self.slots[1:], self.slots[0])
+        for means in self.means:
+            means.follow(is_next)
+        if is_next:
             for names in self.fields.values():
                 if len(names) > 1:
                     oldest, middle, newest = names

@@ -6,12 +6,10 @@ import contextlib
 import threading
 
 import numpy as np
-from veros import diagnostics, distributed, logger, restart, runtime_settings, signals
+from veros import diagnostics, distributed, logger, restart, signals
 from veros.core import numerics
-from veros.diagnostics.averages import Averages
 
 from ..library import UsageError
-from . import OCEANS
 
 
 @contextlib.contextmanager
@@ -82,24 +80,3 @@ def is_sane(state, ocean) -> bool:
     if "u" in ocean.pending:
         return bool(distributed.global_and(np.isfinite(ocean.state.read("u_taup1")).all()))
     return numerics.sanity_check(state)
-
-
-def add_to_means(self, state, plain=Averages.diagnose) -> None:
-    """Does as Veros's Averages.diagnose does, in the kernels' order of memory and without copies of their fields."""
-    if state not in OCEANS or runtime_settings.backend != "numpy":
-        plain(self, state)
-        return
-    own, ocean = self.variables, OCEANS[state]
-    own.average_nitts = own.average_nitts + 1
-    pairs = []  # found before any is added up, which leaves nothing of Python in the caches
-    for name in self.output_variables:
-        sums = getattr(own, name)
-        if not (sums.flags.f_contiguous and sums.flags.writeable):
-            sums = np.array(sums, order="F")
-            setattr(own, name, sums)
-        pairs.append((sums.T, ocean.now(name)))
-    for sums, values in pairs:
-        sums += values
-
-
-Averages.diagnose = add_to_means
