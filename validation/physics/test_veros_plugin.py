@@ -15,8 +15,9 @@ from processes import DEADLINE_S
 PARTLY = ["lateral diffusion", "biharmonic diffusion", "biharmonic friction", "explicit friction",
           "explicit friction alone", "TEM", "IDEMIX", "no TKE", "no skew diffusion", "no isoneutral mixing"]
 AGREE = ["acc", "acc_basic", "global", "north_atlantic", "free surface", "energy that is not conserved",
-         "equation of state", "basin", *PARTLY, "changes", "unread", "replaced", "in place", "failed", "copied",
-         "a dye", "restart of the plug-in", "restart of Veros", "restart of passive tracers"]
+         "equation of state", "basin", *PARTLY, "changes", "unread", "levels that are set",
+         "levels that are set without TKE", "replaced", "in place", "failed", "copied", "a dye",
+         "restart of the plug-in", "restart of Veros", "restart of passive tracers"]
 FILES = ["acc", "acc_basic", "global", "north_atlantic", "free surface", "energy that is not conserved", "IDEMIX",
          "lateral diffusion", "TEM", "no TKE"]
 REFUSED = {"several": ["its kernels have rho_0 = 1024.0, not 1025.0; its kernels have pi = 3.14",

@@ -515,10 +515,24 @@ def quiet(base):
     return Quiet
 
 
-def all_levels(setup):
+def all_levels(setup, names=("temp", "dsalt", "int_drhodT", "tke", "deke")):
     vs = setup.state.variables
     return {f"{name}[..., {slot}]": np.array(getattr(vs, name))[2:-2, 2:-2, ..., slot]
-            for name in ("temp", "dsalt", "int_drhodT", "tke", "deke") for slot in range(3)}
+            for name in names for slot in range(3)}
+
+
+def levels_that_are_set(switches):
+    """Before the last step, which makes only one of them, and need not read any."""
+    names = ("u", "w", "temp", "dtemp", "Hd", "rho", "Nsqr", "int_drhodS")
+
+    def change(state):
+        for name in names if state.variables.itt == STEPS - 1 else ():
+            setattr(state.variables, name, getattr(state.variables, name) * 1.001)
+
+    def make(kind, seed):
+        setup = start(kind, switches, change, seed)
+        return {**run(setup), **all_levels(setup, names)}
+    return beside(make)
 
 
 def unread():
@@ -802,6 +816,8 @@ CASES = {
     "files as usual": lambda: files({}, with_all=False),
     "changes": with_changes,
     "unread": unread,
+    "levels that are set": lambda: levels_that_are_set({}),
+    "levels that are set without TKE": lambda: levels_that_are_set(PARTLY["no TKE"]),
     "replaced": replaced,
     "in place": in_place,
     "failed": failed,

@@ -388,7 +388,9 @@ class Ocean:
     def make(self, part, state) -> None:
         """Makes a part by kernels; and by Veros's routine, too, from the same fields, if the step is checked."""
         kernels = self.kernels[part.name]
-        self.take({self.place[field][0]: None for field in kernels.reads if field in self.place})
+        places = {field: self.place[field] for field in (*kernels.reads, *kernels.writes) if field in self.place}
+        self.take({variable: None for field, (variable, level) in places.items()
+                   if level or field in kernels.reads})  # kernels that make one level leave the others
         kernels.run()
         for field in kernels.writes:
             if self.last[field] == part.name and self.place.get(field, ("",))[0] in self.filled:
