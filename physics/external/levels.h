@@ -260,9 +260,9 @@ static inline bool make_cycle(const struct keeper *keeper, struct elliptic *e)
         append_transfer(e, l, false);
     }
     append_polynomial(e, last, COARSEST_SMOOTHED, COARSEST_DEGREE, true);
-    for (struct level *l = last; l-- > e->level;) {
-        append_transfer(e, l, true);
-        append_smoother(e, l, false);
+    for (int n = e->levels - 2; n >= 0; n--) {
+        append_transfer(e, &e->level[n], true);
+        append_smoother(e, &e->level[n], false);
     }
     for (int kind = TAKE_STEP; kind <= FOLLOW_STEP; kind++) {
         struct sweep *const s = append_sweep(e, kind, e->level, e->level->ny, e->level->nx);
