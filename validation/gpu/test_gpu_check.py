@@ -137,7 +137,7 @@ seconds = {factor} * (2 if os.environ.get("MINIAPP_SPIN") == "0" else 1)
 print(json.dumps({{"validation": [{{"passed": True}}],
                   "results": [{{"kernel": "eos", "points": 7, "median_s": seconds}}]}}))
 """)
-    monkeypatch.setattr("sys.argv", ["run/gpu-check", "--miniapp", str(program), "--other", str(other),
+    monkeypatch.setattr("sys.argv", [str(SCRIPT), "--miniapp", str(program), "--other", str(other),
                                      "--other", str(right)])
     check = script.Check(script.arguments())
     script.choose(check)
@@ -187,7 +187,7 @@ def signals():
 
 @pytest.fixture
 def script(program, tmp_path, monkeypatch, signals):
-    monkeypatch.setattr("sys.argv", ["run/gpu-check", "--miniapp", str(program), "-o", str(tmp_path / "out"),
+    monkeypatch.setattr("sys.argv", [str(SCRIPT), "--miniapp", str(program), "-o", str(tmp_path / "out"),
                                      "--budget", "1000"])
     return load_script("gpu-check")
 

@@ -11,10 +11,11 @@ from conftest import DEVICE, HERE, INPUT, LONG, USAGE, assert_one_line
 from processes import DEADLINE_S, executable, load_script
 
 LIMITS = HERE / "gpu/paper.json"
+SCRIPT = HERE.parent / "run" / "dev" / "paper"
 
 
 def paper(*words, **options):
-    return subprocess.run([sys.executable, HERE.parent / "run" / "dev" / "paper", *words],
+    return subprocess.run([sys.executable, SCRIPT, *words],
                           capture_output=True, text=True, check=False, timeout=DEADLINE_S,
                           **options)
 
@@ -155,7 +156,7 @@ def test_calls_of_a_step(script):
 
 def test_sums_of_a_step(script, monkeypatch, capsys):
     """Of each kernel the larger time counts: 4300 bytes take 1 ns, 68,000 flops take 2."""
-    monkeypatch.setattr("sys.argv", ["run/dev/paper", "--step", "ocean_step", "--points", "1e6"])
+    monkeypatch.setattr("sys.argv", [str(SCRIPT), "--step", "ocean_step", "--points", "1e6"])
     calls = [[{"kernel": "exchange", "nest": "e 1"}],
              [{"kernel": "a", "nest": "a 1", "registers": 64, "spilled": 0, "occupancy": "50 %"},
               {"kernel": "a", "nest": "a 2", "registers": 65, "spilled": 8, "occupancy": "44 %"}],
@@ -351,9 +352,9 @@ def test_rows_of_amd(script, monkeypatch, tmp_path):
 def test_columns_of_amd(script, monkeypatch):
     for words, last in (("--arch gfx90a", "flat"), ("--arch sm_90", "occupancy"),
                         ("--arch sm_90 --arch gfx90a", "flat")):
-        monkeypatch.setattr("sys.argv", ["run/dev/paper", *words.split()])
+        monkeypatch.setattr("sys.argv", [str(SCRIPT), *words.split()])
         assert script.columns_of(script.arguments())[-1] == last
-    monkeypatch.setattr("sys.argv", ["run/dev/paper", "--arch", "gfx90a", "--instructions"])
+    monkeypatch.setattr("sys.argv", [str(SCRIPT), "--arch", "gfx90a", "--instructions"])
     assert "instructions: scalar" in script.columns_of(script.arguments())
 
 
@@ -404,7 +405,7 @@ def test_linked_code_and_instructions_by_option(script, monkeypatch, tmp_path, c
     monkeypatch.setattr(script, "find_tool", lambda name: (tmp_path / name, "1"))
     for words, expected in (((), (None, ())), (("--linked",), (None, ("-c",))),
                             (("--instructions",), (tmp_path / "nvdisasm", ()))):
-        monkeypatch.setattr("sys.argv", ["run/dev/paper", *words])
+        monkeypatch.setattr("sys.argv", [str(SCRIPT), *words])
         assert script.find_tools(script.arguments())[1:] == expected
     monkeypatch.setattr(script, "find_tool", lambda _: (None, None))
     with pytest.raises(SystemExit) as ended:
@@ -457,11 +458,11 @@ def test_bounds_by_any_build(script, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(script, "ROOT", tmp_path)
     host = tmp_path / "build/host/bin/miniapp"
     executable(host, "#!/bin/sh\necho 'tke: x costs 1 bytes and 2 flops'\n")
-    monkeypatch.setattr("sys.argv", ["run/dev/paper", "--bound", "--kernel", "tke"])
+    monkeypatch.setattr("sys.argv", [str(SCRIPT), "--bound", "--kernel", "tke"])
     assert script.main() == 0 and "\ntke " in capsys.readouterr().out
     host.unlink()
     for words in (["--bound"], ["--step", "ocean_step"]):
-        monkeypatch.setattr("sys.argv", ["run/dev/paper", *words])
+        monkeypatch.setattr("sys.argv", [str(SCRIPT), *words])
         with pytest.raises(SystemExit) as ended:
             script.main()
         output, said = capsys.readouterr()
@@ -491,7 +492,7 @@ def test_wrong_usage(words, said):
     ((), ["float64", "float32"]), (("--precision", "float32"), ["float32"])])
 def test_precisions_by_option(script, monkeypatch, tmp_path, words, precisions):
     monkeypatch.setattr(script, "rows_of", lambda kernel, precision, *_: [{"precision": precision}])
-    monkeypatch.setattr("sys.argv", ["run/dev/paper", "--kernel", "triad", "--arch", "sm_90", *words])
+    monkeypatch.setattr("sys.argv", [str(SCRIPT), "--kernel", "triad", "--arch", "sm_90", *words])
     rows = script.show_nests(script.arguments(), tmp_path, None)
     assert [row["precision"] for row in rows] == precisions
 
@@ -512,7 +513,7 @@ def test_program_that_has_no_launches(clang, tmp_path, text, said):
 
 
 def test_program_of_other_sources(script, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr("sys.argv", ["run/dev/paper", "--step", "ocean_step", "--program", "old"])
+    monkeypatch.setattr("sys.argv", [str(SCRIPT), "--step", "ocean_step", "--program", "old"])
     monkeypatch.setattr(script, "run", lambda *_: subprocess.CompletedProcess(
         [], 0, "sequence ocean_step: a step\n  runs tke\n"))
     monkeypatch.setattr(script, "launches_of", lambda *_: ["tke_l1"])

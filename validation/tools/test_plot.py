@@ -71,7 +71,7 @@ def plot(monkeypatch, capsys):
     def run(*arguments):
         capsys.readouterr()
         with monkeypatch.context() as patch:
-            patch.setattr(sys, "argv", ["run/plot", *map(str, arguments)])
+            patch.setattr(sys, "argv", [str(RUN / "plot"), *map(str, arguments)])
             try:
                 code = main()
             except SystemExit as end:
