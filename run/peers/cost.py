@@ -86,7 +86,8 @@ def seconds_of_solver(run):
 
 
 def launches_of_solver(nx, ny):
-    """Each coarser level has a quarter of the cells; those of at most 8,192 share a launch (physics/README.md)."""
+    """At most so many: each coarser level has a quarter of the cells; those of at most 8,192 share a launch
+    (physics/README.md)."""
     return ITERATIONS * (7 * sum(nx * ny / 4**level > 8192 for level in range(20)) + 3)
 
 

@@ -336,7 +336,7 @@ static const struct kernel_functions *counting_functions(enum miniapp_precision 
     return &functions;
 }
 
-/* The same memory for all fields, whatever their sizes: nothing is computed. */
+/* All fields have one memory, whatever their sizes: nothing is computed. */
 static void *take_little(int number, size_t bytes)
 {
     static double memory[1];

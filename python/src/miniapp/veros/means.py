@@ -13,8 +13,8 @@ from .ocean import LazyVariables, in_order
 class Means:
     """The kernels' sums in the place of Veros's.
 
-    What a variable with time levels was in one sample is still there in the next step, a level older: one pass then
-    adds both. Until then, the first is `owed`, in the field that this names."""
+    A variable with time levels still has its values of one sample in the next step, a level older: one pass then adds
+    both. Until then, the first is `owed`, in the field that this names."""
 
     unwanted = frozenset()  # by compiled functions
 
