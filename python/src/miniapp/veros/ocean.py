@@ -30,6 +30,11 @@ def in_order(array) -> np.ndarray:
     return np.asarray(array).T
 
 
+def fetch_all(keeper) -> None:
+    for variable in list(keeper.pending):
+        keeper.fetch(variable)
+
+
 class LazyVariables(VerosVariables):
     """Veros's variables, but those that a keeper holds, the kernels or their sums, are fetched when somebody reads
     them."""
@@ -53,8 +58,7 @@ class LazyVariables(VerosVariables):
 
     def __reduce_ex__(self, _protocol):
         """A copy is all Veros's: it holds all values, and no kernels."""
-        for name in list(self._keeper.pending):
-            self._keeper.fetch(name)
+        fetch_all(self._keeper)
         values = {name: value for name, value in vars(self).items() if name != "_keeper"}
         return copyreg.__newobj__, (VerosVariables,), values
 
@@ -307,10 +311,6 @@ class Ocean:
             mix_again(self)
         self.wants_eddies = True
 
-    def fetch_all(self) -> None:
-        for variable in list(self.pending):
-            self.fetch(variable)
-
     # -- settings --
 
     def settings_of(self, settings):
@@ -351,7 +351,7 @@ class Ocean:
                     oldest, middle, newest = names
                     self.state.rotate(middle, newest, oldest)
         elif now != self.slots:  # a restart was read; a step that has failed is made once more with the same slots
-            self.fetch_all()
+            fetch_all(self)
             self.known.clear()
         self.slots, self.is_in_step = now, True
         self.state.set_setting(WITH_EDDIES, self.wants_eddies or self.is_checked)
