@@ -5,13 +5,12 @@ import math
 import os
 import re
 import signal
-import subprocess
 import sys
 
 import pytest
 
 from conftest import DONE, HERE, INPUT, USAGE
-from processes import DEADLINE_S, Running, executable, library, wait_for, waiting
+from processes import Running, executable, forked, library, wait_for, waiting
 from test_mpi import ACC, Ranks, count
 
 SCRIPT = HERE.parent / "run" / "scaling"
@@ -67,8 +66,7 @@ def folder(tmp_path):
 
 
 def run(*words, **options):
-    return subprocess.run([sys.executable, SCRIPT, *map(str, words)], capture_output=True, text=True,
-                          check=False, timeout=DEADLINE_S, **options)
+    return forked("scaling", *words, **options)
 
 
 def passes(*words, **options):

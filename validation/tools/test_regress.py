@@ -14,7 +14,7 @@ import pytest
 
 from conftest import (DEVICE, DONE, GRID, GRID_REFERENCE, HERE, INPUT, MISMATCH, OUTPUT, USAGE,
                       assert_one_line)
-from processes import DEADLINE_S, executable, wait_for
+from processes import DEADLINE_S, executable, forked, wait_for
 
 REGRESS = HERE.parent / "run/regress"
 sys.path.insert(0, str(REGRESS.parent))
@@ -23,13 +23,19 @@ from peers import abba  # noqa: E402  pylint: disable=wrong-import-position
 # In miniapp's place: its n-th run prints the file printed.n, and ends as `code` says.
 MADE_UP = """#!/bin/sh
 here=${0%/*}
-code=$(cat "$here/code")
-case "$*" in */rough.h5 | */switched.h5 | */masks.h5) exit "$(cat "$here/others" 2>/dev/null || echo 0)" ;; esac
+case "$*" in
+*/rough.h5 | */switched.h5 | */masks.h5)
+  [ ! -e "$here/others" ] || read -r others <"$here/others"
+  exit "${others:-0}" ;;
+esac
 echo "$@" >"$here/words"
-echo >>"$here/runs"
-cat "$here/printed.$(wc -l <"$here/runs")"
 [ ! -e "$here/all_words" ] || echo "$@" >>"$here/all_words"
-[ "$code" = 0 ] || echo "miniapp: out of memory, say" >&2
+printf . >>"$here/runs"
+read -r runs <"$here/runs"
+read -r code <"$here/code"
+[ "$code" != 0 ] || exec cat "$here/printed.${#runs}"
+cat "$here/printed.${#runs}"
+echo "miniapp: out of memory, say" >&2
 exit "$code"
 """
 PROCESSES = 7  # that run/regress starts
@@ -41,8 +47,7 @@ EOS, TKE, TRIAD, FMA, APART = (f"{kernel}/cpu/float64" for kernel in ("eos", "tk
 
 
 def run(*words):
-    return subprocess.run([sys.executable, REGRESS, *map(str, words)], capture_output=True,
-                          text=True, check=False, timeout=DEADLINE_S)
+    return forked("regress", *words)
 
 
 def printed(turn, state):
