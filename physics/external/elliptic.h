@@ -13,7 +13,7 @@
  * line and has room for whole vectors, so that the host's loops have no rest.
  *
  * The multigrid cycle of this file approximates x, in float: sums over aggregates of 2 x 2 cells,
- * or 2 x 1 where couplings in one direction are stronger (semicoarsening), make the coarser levels,
+ * or 2 x 1 in rows where couplings along x are stronger (semicoarsening), make the coarser levels,
  * and Chebyshev polynomials smooth, a sweep for each of their roots. Unknowns and equations are
  * multiplied by the root of the diagonal, which makes the diagonal 1. The cycle is a list of
  * sweeps, made once; a sweep treats points independently and has no sums over the grid, so bits do
@@ -39,18 +39,19 @@ enum {
 };
 
 /* The interval of eigenvalues that a smoother damps ends at 2, by Gershgorin's theorem; so many
- * times its beginning. Pairs of cells leave half of the modes to the next level, a shorter
- * interval. */
-static const double MOST_EIGENVALUE = 2, SMOOTHED = 9, SMOOTHED_BY_PAIRS = 3.5,
+ * times its beginning. Aggregates that are mostly pairs leave almost half of the modes to the next
+ * level, a shorter interval. */
+static const double MOST_EIGENVALUE = 2, SMOOTHED = 5, SMOOTHED_BY_PAIRS = 3.5,
                     COARSEST_SMOOTHED = 60;
 
 /* A level's right-hand side, approximation and an array to work in; couplings to the east and
  * north, with the unit diagonal; the share of the aggregate's unknown in a cell's. Only the finest
  * has couplings as they were, the excess, the inverse root of the diagonal and a step's direction.
- */
+ * An aggregate has `cells_x` cells along x, and one or two rows: `coarse_row` is the next level's
+ * row of a row, `fine_row` the first row of one of the next level's. */
 struct level {
-    count nx, ny, stride;
-    count cells_x, cells_y; /* of this level in one of the next */
+    count nx, ny, stride, cells_x;
+    const int32_t *coarse_row, *fine_row;
     float *b, *x, *y, *east, *north, *share;
     float *full_east, *full_north, *excess, *root, *p;
 };
@@ -104,7 +105,7 @@ struct patch {
 #define LEVEL_LOCALS                                                                               \
     const count begin = patch.begin, end = patch.end;                                              \
     USABLE count nx = s->level.nx, ny = s->level.ny, stride = s->level.stride;                     \
-    USABLE count cells_x = s->level.cells_x, cells_y = s->level.cells_y;                           \
+    USABLE count cells_x = s->level.cells_x;                                                       \
     USABLE float *const east = s->level.east, *const north = s->level.north,                       \
                         *const b = s->level.b, *const share = s->level.share,                      \
                         *const from = s->from;                                                     \
@@ -147,7 +148,7 @@ INLINED void restrict_to(const struct sweep *s, struct patch patch)
     const count stop = (end - 1) * cells_x < nx ? (end - 1) * cells_x + 1 : nx + 1;
     float *const left = s->level.y;
     for (count row = patch.low; row < patch.high; row++) {
-        const count first = (row - 1) * cells_y + 1, last = row * cells_y < ny ? row * cells_y : ny;
+        const count first = s->level.fine_row[row], last = s->level.fine_row[row + 1] - 1;
         for (count j = first; j <= last; j++) {
             ALONG_X
             for (count o = j * stride + start; o < j * stride + LOOP_END(stop); o++)
@@ -177,7 +178,7 @@ INLINED void prolong_from(const struct sweep *s, struct patch patch)
     LEVEL_LOCALS
     const count pairs_end = end <= nx / 2 ? end : nx / 2 + 1;
     for (count j = patch.low; j < patch.high; j++) {
-        const float *const coarse = from + (cells_y == 2 ? (j + 1) / 2 : j) * s->coarse_stride;
+        const float *const coarse = from + s->level.coarse_row[j] * s->coarse_stride;
         const float *const shares = share + j * stride;
         float *const row = to + j * stride;
         if (cells_x == 2) {
@@ -257,14 +258,14 @@ INLINED void sweep_rows(const struct sweep *s, int sweeps, count band, count ban
     const int below = is_seam ? 2 : band < bands - 1 ? -1 : 0;
     for (count top = low + together; top < high + 3 * sweeps + together; top += together)
         for (int n = 0; n < sweeps; n++) {
-            const count cells_y = s[n].kind == RESTRICT ? s->level.cells_y : 1;
             const count first = top - together - n, begin = low + above * n;
             const count last = top - n, end = high + below * n;
-            const count from = (first > begin ? first : begin) - 1,
-                        to = (last < end ? last : end) - 1;
-            const count done = to == rows ? s[n].rows : to / cells_y;
-            sweep_part(s + n, s[n].by,
-                       (struct patch){from / cells_y + 1, done + 1, 1, s[n].columns + 1});
+            count from = first > begin ? first : begin, to = last < end ? last : end;
+            if (from < to && s[n].kind == RESTRICT) {
+                from = s[n].level.coarse_row[from];
+                to = s[n].level.coarse_row[to];
+            }
+            sweep_part(s + n, s[n].by, (struct patch){from, to, 1, s[n].columns + 1});
         }
 }
 

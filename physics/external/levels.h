@@ -90,7 +90,7 @@ static inline void find_roots(const struct level *l, const struct couplings *c)
 
 /* Puts a level onto the device: its couplings, ring included, its cells' shares in aggregates, and
  * what the host has of it. */
-static inline bool put_level(const struct keeper *keeper, const struct level *l,
+static inline bool put_level(const struct keeper *keeper, struct level *l,
                              const struct couplings *c, const struct couplings *sums)
 {
     const count stride = l->stride, elements = elements_of(l), nx = l->nx;
@@ -100,11 +100,12 @@ static inline bool put_level(const struct keeper *keeper, const struct level *l,
     for (count j = 1; j <= l->ny && east; j++) {
         for (count i = 1; i <= nx; i++) {
             const count o = j * stride + i;
-            const count above = (j - 1) / l->cells_y + 1, beside = (i - 1) / l->cells_x + 1;
             east[o] = (float)(c->east[o] * c->root[o] * c->root[j * stride + i % nx + 1]);
             north[o] = (float)(c->north[o] * c->root[o] * c->root[o + stride]);
-            if (sums && c->root[o] > 0)
-                share[o] = (float)(sums->root[above * l[1].stride + beside] / c->root[o]);
+            if (sums && c->root[o] > 0) {
+                const count sum = l->coarse_row[j] * l[1].stride + (i - 1) / l->cells_x + 1;
+                share[o] = (float)(sums->root[sum] / c->root[o]);
+            }
         }
         CLOSE_RING(east + j * stride, nx, 1, nx + 1);
     }
@@ -113,14 +114,21 @@ static inline bool put_level(const struct keeper *keeper, const struct level *l,
     const bool is_put = east && keeper->to_device(keeper->context, l->east, east,
                                                   (size_t)(3 * elements + own) * sizeof(*east));
     free(east);
-    return is_put;
+    if (sums) {
+        const size_t rows = (size_t)l->ny + 2;
+        l->coarse_row = upload(keeper, l->coarse_row, 2 * rows * sizeof(*l->coarse_row));
+        l->fine_row = l->coarse_row + rows;
+    }
+    return is_put && (!sums || l->coarse_row);
 }
 
-/* The ratio of couplings along x and y, in the geometric mean over cells that have both. */
-static inline double mean_ratio(const struct level *l, const struct couplings *c)
+/* The ratio of couplings along x and y, in the geometric mean over cells of rows from `low` to
+ * before `high` that have both. */
+static inline double mean_ratio(const struct level *l, const struct couplings *c, count low,
+                                count high)
 {
     double sum = 0, cells = 0;
-    for (count j = 1; j <= l->ny; j++)
+    for (count j = low; j < high; j++)
         for (count o = j * l->stride + 1; o <= j * l->stride + l->nx; o++)
             if (c->east[o] > 0 && c->north[o] > 0) {
                 sum += log(c->east[o] / c->north[o]);
@@ -129,14 +137,27 @@ static inline double mean_ratio(const struct level *l, const struct couplings *c
     return cells > 0 ? exp(sum / cells) : 1;
 }
 
-/* Chooses how many cells make one of the next level; false where this is the last level. */
-static inline bool choose_aggregates(struct level *l, const struct couplings *c)
+/* Chooses the cells of the next level and lists its rows, host's memory until the level is put onto
+ * the device: two cells along x, unless couplings along y are four times as strong in the mean, and
+ * two rows, where couplings along x are at most twice as strong. */
+static inline void join_cells(struct level *l, const struct couplings *c, int32_t *rows_of_both)
 {
-    const double ratio = mean_ratio(l, c);
     const bool can_x = l->nx >= 4, can_y = l->ny >= 4;
-    l->cells_x = can_x && (ratio >= 0.24 || !can_y) ? 2 : 1;
-    l->cells_y = can_y && (ratio <= 1.25 || !can_x) ? 2 : 1;
-    return l->nx * l->ny > 16 && l->cells_x * l->cells_y > 1;
+    int32_t *const coarse = rows_of_both, *const fine = rows_of_both + l->ny + 2;
+    int32_t rows = 0;
+    l->cells_x = can_x && (!can_y || mean_ratio(l, c, 1, l->ny + 1) >= 0.24) ? 2 : 1;
+    for (count j = 1; j <= l->ny;) {
+        const bool are_two =
+            can_y && j < l->ny && (l->cells_x == 1 || mean_ratio(l, c, j, j + 2) <= 2);
+        fine[++rows] = (int32_t)j;
+        for (int row = 0; row <= are_two; row++)
+            coarse[j++] = rows;
+    }
+    coarse[l->ny + 1] = rows + 1;
+    fine[rows + 1] = (int32_t)l->ny + 1;
+    l->coarse_row = coarse;
+    l->fine_row = fine;
+    l[1] = level_of((l->nx + l->cells_x - 1) / l->cells_x, rows);
 }
 
 /* The half of an aggregate beside a face, as a part of the distance across the face: where it has a
@@ -147,28 +168,34 @@ static inline double half_beside(double coupling, double inside)
 }
 
 /* A coast lies farther off than the sum of its couplings says. Where all of the excess is of
- * coasts, an aggregate keeps less of it; the share is by measurement. */
+ * coasts, an aggregate of 2 x 2 cells keeps less of it; the share is by measurement. */
 static inline void add_cells(const struct level *fine, const struct couplings *from,
                              const struct level *coarse, const struct couplings *to,
                              bool has_coasts)
 {
-    const count cells_x = fine->cells_x, cells_y = fine->cells_y, nx = fine->nx;
-    const double share = has_coasts && cells_x * cells_y == 4 ? 0.8 : 1;
-    for (count j = 1; j <= fine->ny; j++)
+    const count cells_x = fine->cells_x, nx = fine->nx;
+    for (count j = 1; j <= fine->ny; j++) {
+        const int32_t *const row = fine->coarse_row + j;
+        const bool has_south = row[-1] == *row, has_north = row[1] == *row;
+        const bool is_square = cells_x == 2 && (has_south || has_north);
+        const bool beyond_has_two = j < fine->ny && row[1] == row[2];
         for (count i = 1; i <= nx; i++) {
             const count o = j * fine->stride + i, next = i % nx + 1;
-            const count sum = ((j - 1) / cells_y + 1) * coarse->stride + (i - 1) / cells_x + 1;
+            const count sum = *row * coarse->stride + (i - 1) / cells_x + 1;
             const double east = from->east[o], north = from->north[o];
             const double west_half = half_beside(east, i % 2 ? 0 : from->east[o - 1]);
             const double east_half = half_beside(east, next < nx ? from->east[o - i + next] : 0);
-            const double south_half = half_beside(north, from->north[o - fine->stride]);
-            const double north_half = half_beside(north, from->north[o + fine->stride]);
+            const double south_half =
+                half_beside(north, has_south ? from->north[o - fine->stride] : 0);
+            const double north_half =
+                half_beside(north, beyond_has_two ? from->north[o + fine->stride] : 0);
             if (i % cells_x == 0 || i == nx)
                 to->east[sum] += cells_x == 2 ? east / (1 + west_half + east_half) : east;
-            if (j % cells_y == 0)
-                to->north[sum] += cells_y == 2 ? north / (1 + south_half + north_half) : north;
-            to->excess[sum] += share * from->excess[o];
+            if (!has_north)
+                to->north[sum] += north / (1 + south_half + north_half);
+            to->excess[sum] += has_coasts && is_square ? 0.8 * from->excess[o] : from->excess[o];
         }
+    }
 }
 
 /* Makes a level, which has memory, and all that are coarser. */
@@ -177,18 +204,21 @@ static inline bool build_levels(const struct keeper *keeper, struct elliptic *e,
 {
     struct level *const l = &e->level[e->levels++];
     find_roots(l, c);
-    if (e->levels == MOST_LEVELS || !choose_aggregates(l, c))
+    if (e->levels == MOST_LEVELS || l->nx * l->ny <= 16)
         return put_level(keeper, l, c, NULL);
-    l[1] = level_of((l->nx + l->cells_x - 1) / l->cells_x, (l->ny + l->cells_y - 1) / l->cells_y);
-    const size_t elements = (size_t)elements_of(l + 1);
+    int32_t *const rows = calloc(2 * (size_t)(l->ny + 2), sizeof(*rows));
+    if (rows)
+        join_cells(l, c, rows);
+    const size_t elements = rows ? (size_t)elements_of(l + 1) : 0;
     double *const all = calloc(4 * elements, sizeof(*all));
     const struct couplings sums = couplings_in(all, elements);
-    bool is_done = all && take_level_memory(keeper, l + 1, false);
+    bool is_done = rows && all && take_level_memory(keeper, l + 1, false);
     if (is_done) {
         add_cells(l, c, l + 1, &sums, e->has_coasts);
         is_done = build_levels(keeper, e, &sums) && put_level(keeper, l, c, &sums);
     }
     free(all);
+    free(rows);
     return is_done;
 }
 
@@ -227,10 +257,10 @@ static inline void append_polynomial(struct elliptic *e, struct level *l, double
     }
 }
 
-/* The degree of a level's smoother. */
+/* The degree of a level's smoother: one less where most aggregates are pairs. */
 static inline int degree_of(const struct level *l)
 {
-    return l->cells_x * l->cells_y == 2 ? MOST_DEGREE - 1 : MOST_DEGREE;
+    return 2 * l->nx * l->ny < 5 * l[1].nx * l[1].ny ? MOST_DEGREE - 1 : MOST_DEGREE;
 }
 
 static inline void append_smoother(struct elliptic *e, struct level *l, bool is_from_zero)

@@ -243,7 +243,7 @@ static bool VARIANT(find_spectrum)(const struct kernel_call *call, struct ellipt
     if (is_put)
         VARIANT(conjugate_gradients)(call, e, 1, FLT_EPSILON, &m);
     e->low = eigenvalue(&m, 0);
-    e->high = 1.03 * eigenvalue(&m, m.rows - 1);
+    e->high = 1.01 * eigenvalue(&m, m.rows - 1);
     return is_put;
 }
 
