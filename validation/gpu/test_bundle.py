@@ -10,13 +10,12 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
 
-from conftest import DEVICE, DONE, MISMATCH
-from processes import DEADLINE_S
+from conftest import DEVICE, DONE, LONG, MISMATCH
+from processes import DEADLINE_S, executable
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ("sh", "dirname", "readlink")
@@ -46,40 +45,63 @@ def make_root(folder):
 
 
 @pytest.fixture(scope="module")
-def unpacked(miniapp, tmp_path_factory):
-    """The folder of the bundle, inside a root of its own."""
+def packed(miniapp, tmp_path_factory):
+    """Packs the build; gives the folder of the bundle, in a folder with all that was used."""
     if miniapp.offload == "no":
         pytest.skip("this build has no offload, so it is not bundled")
     if re.search("^offload_target +amd:", miniapp.run("--version").stdout, re.MULTILINE):
         pytest.skip("the bundle for NVIDIA's GPUs by the same compiler has the same libraries")
-    if os.getuid() != 0:
-        pytest.skip("only root may change the root of the file system")
     if not shutil.which("patchelf"):
         pytest.skip("patchelf is missing")
-    build = miniapp.path.parent.parent
+    folder = tmp_path_factory.mktemp("bundle")
+    pack = pack_what_is_compiled if is_compiled(miniapp) else pack_the_program
+    pack(miniapp.path.parent.parent, folder)
+    bundle, = folder.glob("bundle/miniapp-*-linux-x86_64")
+    return bundle
+
+
+def is_compiled(miniapp):
+    """Whether a bundle's programs are compiled, which takes most of the time."""
+    return miniapp.offload == "emulated" or LONG
+
+
+def pack_what_is_compiled(build, folder):
+    """By sources beside it, of which ccache knows all but kernels by their paths below the folder. Kernels are not
+    optimised, since that takes minutes."""
+    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns("build", ".*"), dirs_exist_ok=True)
+    cache, found = re.subn("^(MINIAPP_HOST_FLAGS:STRING=).*", r"\g<1>-O0", (build / "CMakeCache.txt").read_text(),
+                           flags=re.MULTILINE)
+    assert found == 1
+    (folder / "CMakeCache.txt").write_text(cache)
+    (folder / "lib").symlink_to(build / "lib")
+    subprocess.run([folder / "run/bundle", "--unpacked", folder], check=True,
+                   env={**os.environ, "CCACHE_BASEDIR": str(folder)})
+
+
+def pack_the_program(build, folder):
+    """In the place of those that it would compile the build's own program; the words of each call are kept."""
+    executable(folder / "cmake", f"""#!/bin/sh
+printf '%s\\n' "$@" "" >>{folder}/words
+[ "$1" != --build ] || {{ mkdir -p "$2/bin" && cp {build}/bin/miniapp "$2/bin"; }}
+""")
+    for name in ("CMakeCache.txt", "lib"):
+        (folder / name).symlink_to(build / name)
+    subprocess.run([ROOT / "run/bundle", "--unpacked", folder], check=True,
+                   env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+
+
+@pytest.fixture(scope="module")
+def unpacked(packed, tmp_path_factory):
+    """The folder of the bundle, inside a root of its own."""
+    if os.getuid() != 0:
+        pytest.skip("only root may change the root of the file system")
     root = tmp_path_factory.mktemp("root")
     make_root(root)
     probe = subprocess.run(["unshare", "--mount", "sh", "-c", RUN, "sh", "/bin/sh", "-c", ":"],
                            cwd=root, capture_output=True, text=True, check=False)
     if probe.returncode:
         pytest.skip(f"no root of one's own here: {probe.stderr}")
-    with tempfile.TemporaryDirectory(dir=build) as folder:  # where ccache knows what another preset compiled
-        without_optimisation(build, Path(folder))
-        subprocess.run([ROOT / "run" / "bundle", "--unpacked", folder], check=True)
-        bundle, = Path(folder, "bundle").glob("miniapp-*-linux-x86_64")
-        shutil.copytree(bundle, root / "any where")
-    return root / "any where"
-
-
-def without_optimisation(build, folder):
-    """Puts into a folder what run/bundle takes of a build, but asks for programs that are neither optimised,
-    since that takes minutes, nor hold anything for a debugger."""
-    cache = (build / "CMakeCache.txt").read_text()
-    for name, value in (("CMAKE_BUILD_TYPE", "None"), ("MINIAPP_HOST_FLAGS", "-O0")):
-        cache, found = re.subn(rf"^({name}:STRING=).*", rf"\g<1>{value}", cache, flags=re.MULTILINE)
-        assert found == 1, name
-    (folder / "CMakeCache.txt").write_text(cache)
-    (folder / "lib").symlink_to(build / "lib")
+    return packed.rename(root / "any where")
 
 
 @pytest.fixture
@@ -95,10 +117,31 @@ def run(unpacked):
     return run_there
 
 
-def test_flags(run):
+def test_flags(miniapp, run):
     """The bundle's program is compiled with the flags of the build."""
+    if not is_compiled(miniapp):
+        pytest.skip("its program is not compiled: MINIAPP_TEST_LONG=1 does")
     done = run("--version")
     assert re.search(" -O0 -march=x86-64-v[34] ", done.stdout), done
+
+
+def test_settings(miniapp, packed):
+    """A program for each of two processors, which the compiler knows, has the settings of the build."""
+    if is_compiled(miniapp):
+        pytest.skip("test_flags looks at what they make")
+    calls = [call.split("\n") for call in (packed.parent.parent / "words").read_text().split("\n\n")[:-1]]
+    cache = dict(re.findall(r"^(\w+):\w+=(.*)", (packed.parent.parent / "CMakeCache.txt").read_text(), re.MULTILINE))
+    for level, configure, make in zip(("x86-64-v3", "x86-64-v4"), calls[::2], calls[1::2], strict=True):
+        given = dict(re.findall("-D(\\w+)=(.*)", "\n".join(configure)))
+        assert given.pop("MINIAPP_ARCH") == level and configure[configure.index("-S") + 1] == str(ROOT)
+        assert given.pop("MINIAPP_TESTS") == "OFF" and given.pop("MINIAPP_WITHOUT_MODULES") == "ON"
+        assert {*given.pop("MINIAPP_VARIANTS").split(";")} <= {"", *cache["MINIAPP_VARIANTS"].split(";")}
+        assert given == {name: cache[name] for name in (
+            "CMAKE_BUILD_TYPE", "CMAKE_C_COMPILER", "MINIAPP_HOST_FLAGS", "MINIAPP_OFFLOAD", "MINIAPP_CUDA",
+            "MINIAPP_WHOLE_PROGRAMS", "MINIAPP_WIDE_COUNT")}
+        assert make == ["--build", configure[configure.index("-B") + 1], "--target", "miniapp"]
+        subprocess.run([given["CMAKE_C_COMPILER"], f"-march={level}", "-E", "-x", "c", os.devnull], check=True,
+                       stdout=subprocess.DEVNULL)
 
 
 @pytest.fixture
