@@ -162,9 +162,9 @@ def bottom_first(dataset, name):
 
 # ---- the result ----
 
-def test_example_becomes_the_grid_that_it_was_made_of(drawn):
+def test_example_becomes_the_grid_that_it_was_made_of(made):
     """Coordinates, metrics and masks are those of grid.h5; CT and SA but for their packing."""
-    g = drawn(EXAMPLE, "--time", "0")
+    g = made(EXAMPLE, "--time", "0")
     with h5py.File(GRID) as grid:
         for name in ("kbot", "maskT", "maskU", "maskV", "maskW", "x", "y", "z", "zt"):
             assert (g[name] == grid[name][()]).all(), name
@@ -227,11 +227,11 @@ def test_kernels_on_the_example(miniapp, made, tmp_path):
     assert 0.99 * gentle < outputs["K_11"].max() <= gentle
 
 
-def test_circumference_and_volume(drawn, tmp_path):
+def test_circumference_and_volume(made, tmp_path):
     """Rows go once round the globe; a shell of water has the volume of one."""
     data = ocean(lon=np.arange(-175.0, 180, 10), lat=np.arange(-89, 90, 2.0))
     data = data.fillna({"temp": 5.0, "salt": 35.0})
-    g = drawn(save(data, tmp_path / "shell.nc"))
+    g = made(save(data, tmp_path / "shell.nc"))
     assert np.allclose(g["dxt"].sum() * g["cost"], 2 * np.pi * RADIUS * g["cost"], rtol=1e-13)
     assert np.isclose(g["dyt"].sum(), np.pi * RADIUS, rtol=1e-13)
     cells = (g["maskT"] * g["dzt"][:, None, None] * (g["cost"] * g["dyt"])[:, None] * g["dxt"])
@@ -266,8 +266,8 @@ def test_levels_follow_veros(usual):
     assert np.allclose(g["dzw"][1:] + g["dzw"][:-1], 2 * g["dzt"][1:])
 
 
-def test_levels_that_begin_in_the_deep(drawn, tmp_path):
-    g = drawn(save(ocean(depth=(100.0, 150.0)), tmp_path / "deep.nc"))
+def test_levels_that_begin_in_the_deep(made, tmp_path):
+    g = made(save(ocean(depth=(100.0, 150.0)), tmp_path / "deep.nc"))
     assert (g["dzt"] == [50, 125]).all() and "its cell reaches the surface" in g["said"]
 
 
@@ -673,15 +673,15 @@ def test_zeros_of_salinity_alone(made, usual, tmp_path):
     assert (found["maskT"] == usual["maskT"]).all()
 
 
-def test_a_mask_of_the_user(drawn, usual, tmp_path):
+def test_a_mask_of_the_user(made, usual, tmp_path):
     data = ocean()
     data["tmask"] = np.isfinite(data.temp).astype("i1")
     data = data.fillna({"temp": 0.0, "salt": 0.0})
-    found = drawn(save(data, tmp_path / "mask.nc"), "--variable", "maskT=tmask")
+    found = made(save(data, tmp_path / "mask.nc"), "--variable", "maskT=tmask")
     assert (found["maskT"] == usual["maskT"]).all()
     data["tmask"] = data.tmask.isel(depth=0)
     data["salt"] = data.salt.where(data.salt > 0, 35.0).assign_attrs(data.salt.attrs)
-    found = drawn(save(data, tmp_path / "surface.nc"), "--variable", "maskT=tmask")
+    found = made(save(data, tmp_path / "surface.nc"), "--variable", "maskT=tmask")
     assert set(found["kbot"].flat) == {0, 1}
 
 
@@ -692,8 +692,8 @@ def test_one_of_both_is_missing(made, tmp_path):
     assert g["kbot"][2, 0] == 0 and "only one of temperature and salinity" in g["said"]
 
 
-def test_rows_at_the_poles_are_left_out(drawn, tmp_path):
-    g = drawn(save(ocean(lat=np.arange(-90, 91, 30.0)), tmp_path / "poles.nc"))
+def test_rows_at_the_poles_are_left_out(made, tmp_path):
+    g = made(save(ocean(lat=np.arange(-90, 91, 30.0)), tmp_path / "poles.nc"))
     assert (g["y"] == [-60, -30, 0, 30, 60]).all() and "2 rows left out at a pole" in g["said"]
 
 
@@ -741,9 +741,9 @@ def with_fields():
     return data
 
 
-def test_fields_of_the_file(drawn, tmp_path):
+def test_fields_of_the_file(made, tmp_path):
     data = with_fields()
-    g = drawn(save(data, tmp_path / "fields.nc"), "--variable", "kappaM=stir")
+    g = made(save(data, tmp_path / "fields.nc"), "--variable", "kappaM=stir")
     assert (g["K_iso"] == data.eddies.values).all() and "K_iso: from 'eddies'" in g["said"]
     assert (g["tke"] == bottom_first(data, "tke")).all() and "tke: from 'tke'" in g["said"]
     wet = g["maskT"] == 1
@@ -873,9 +873,9 @@ def names_in_memory():
         return set(expected) - {"outputs", "forc", "tke_taup1", "dtke_taum1"}
 
 
-def test_snapshot_of_veros(drawn):
+def test_snapshot_of_veros(made):
     """Grid, masks, kbot, K_iso, mxl, kappaM, velocities: what Veros had in memory."""
-    g = drawn(SNAPSHOT, "--time", "1")
+    g = made(SNAPSHOT, "--time", "1")
     rebuilt(g, names_in_memory())
     wet = g["maskT"] == 1
     assert (g["forc"][wet] == read(EXPECTED, "forc")[wet]).all()
@@ -1326,7 +1326,7 @@ def test_ends_in_order(fails, plain, monkeypatch, error, code, pattern):
     (lambda: os.kill(os.getpid(), signal.SIGTERM), 130, "interrupted"),
     (lambda: "ö".encode("ascii"), OUTPUT, r"grid\.(h5|png): cannot be written")],
     ids=["SIGTERM", "error"])
-def test_leaves_both_outputs_or_none(fails, plain, monkeypatch, place, end, code, pattern):
+def test_leaves_both_outputs_or_none(undrawn, fails, plain, monkeypatch, place, end, code, pattern):
     fails(USAGE, "expected", plain, "--default", "no")  # imports what is patched now
     monkeypatch.setattr(f"miniapp.importer.{place}", lambda *_: end())
     fails(code, pattern, plain)

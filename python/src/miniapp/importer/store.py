@@ -33,6 +33,7 @@ def chunks_of(values):
 def write(path, fields, axes_of, attributes_of, root):
     """Datasets with checksums; one that is its own axis is the scale of that axis. An axis without a scale
     has none attached."""
+    scales = {}
     with create_file(path) as h5:
         set_attributes(h5, root)
         for name, values in fields.items():
@@ -41,7 +42,8 @@ def write(path, fields, axes_of, attributes_of, root):
             set_attributes(dataset, attributes_of(name))
             if tuple(axes_of(name)) == (name,):
                 dataset.make_scale(name)
+                scales[name] = dataset
                 continue
             for i, axis in enumerate(axes_of(name)):
-                if axis in h5:
-                    dataset.dims[i].attach_scale(h5[axis])
+                if axis in scales:
+                    dataset.dims[i].attach_scale(scales[axis])
