@@ -27,7 +27,10 @@ class Case:
         self.read = sequences[self.sequence]
         self.wet = sorted({table[name].wet for name in self.read} - {""})
         self.halo, self.cyclic = self.draw.choice((0, HALO)), self.draw.random() < 0.5
-        self.values = make_ocean(self.draw, seed, self.halo, self.cyclic)
+        ocean = make_ocean(self.draw, seed, self.halo, self.cyclic)
+        counts = {*self.read, *self.wet, *MASKS, "kbot", "temp", "salt"}
+        counts |= {other for name in self.read for other in (table[name].stand_in, table[name].partner)}
+        self.values = {name: values for name, values in ocean.items() if name in counts or self.chance(0.1)}
         self.root = {"halo": self.draw.choice((int, float, np.uint8, lambda halo: [halo]))(self.halo)}
         if self.cyclic or self.draw.random() < 0.5:
             self.root["cyclic_x"] = self.draw.choice((bool, int, float))(self.cyclic)
