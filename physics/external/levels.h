@@ -1,7 +1,8 @@
 /*
  * The levels of elliptic.h, made once on the host from the couplings of the finest. An aggregate's
- * couplings are sums over the faces that it shares with the next one, about halved where it is two
- * cells long, because the distance doubles; its excess is the sum of its cells'.
+ * equation is what its unknown, spread by its cells' weights, makes of theirs (Galerkin's), but for
+ * the faces that it shares with the next one: their couplings are about halved where it is two
+ * cells long, because the distance doubles.
  */
 #ifndef PHYSICS_LEVELS_H
 #define PHYSICS_LEVELS_H
@@ -22,8 +23,7 @@ struct elliptic {
     double *east, *north, *excess, *b, *x, *work;
     struct sweep sweep[MOST_SWEEPS], *on_device;
     double low, high;
-    bool has_coasts; /* whose couplings are the excess */
-    bool has_told;   /* that conjugate gradients are needed */
+    bool has_told; /* that conjugate gradients are needed */
 };
 
 /* A level's numbers on the host while levels are made, one array after the other, and the inverse
@@ -88,6 +88,13 @@ static inline void find_roots(const struct level *l, const struct couplings *c)
         }
 }
 
+/* A cell's part of its aggregate's unknown: what a relaxation leaves of the constant, little where
+ * an excess holds the cell near 0, as a coast beside it does. */
+static inline double weight_of(const struct couplings *c, count o)
+{
+    return 1 - c->excess[o] * c->root[o] * c->root[o];
+}
+
 /* Puts a level onto the device: its couplings, ring included, its cells' shares in aggregates, and
  * what the host has of it. */
 static inline bool put_level(const struct keeper *keeper, struct level *l,
@@ -104,7 +111,7 @@ static inline bool put_level(const struct keeper *keeper, struct level *l,
             north[o] = (float)(c->north[o] * c->root[o] * c->root[o + stride]);
             if (sums && c->root[o] > 0) {
                 const count sum = l->coarse_row[j] * l[1].stride + (i - 1) / l->cells_x + 1;
-                share[o] = (float)(sums->root[sum] / c->root[o]);
+                share[o] = (float)(weight_of(c, o) * sums->root[sum] / c->root[o]);
             }
         }
         CLOSE_RING(east + j * stride, nx, 1, nx + 1);
@@ -167,33 +174,42 @@ static inline double half_beside(double coupling, double inside)
     return inside > 0 ? coupling / (coupling + inside) : 0;
 }
 
-/* A coast lies farther off than the sum of its couplings says. Where all of the excess is of
- * coasts, an aggregate of 2 x 2 cells keeps less of it; the share is by measurement. */
-static inline void add_cells(const struct level *fine, const struct couplings *from,
-                             const struct level *coarse, const struct couplings *to,
-                             bool has_coasts)
+/* Adds a face's energy, coupling (weight v - weight_beyond v_beyond)^2, to the aggregates on both
+ * sides, which may be one. */
+static inline void add_face(double *across, double *excess, count sum, count beyond,
+                            double coupling, double weight, double weight_beyond)
 {
-    const count cells_x = fine->cells_x, nx = fine->nx;
+    excess[sum] += coupling * weight * (weight - weight_beyond);
+    excess[beyond] += coupling * weight_beyond * (weight_beyond - weight);
+    if (sum != beyond)
+        across[sum] += coupling * weight * weight_beyond;
+}
+
+static inline void add_cells(const struct level *fine, const struct couplings *from,
+                             const struct level *coarse, const struct couplings *to)
+{
+    const count cells_x = fine->cells_x, nx = fine->nx, stride = fine->stride;
     for (count j = 1; j <= fine->ny; j++) {
         const int32_t *const row = fine->coarse_row + j;
-        const bool has_south = row[-1] == *row, has_north = row[1] == *row;
-        const bool is_square = cells_x == 2 && (has_south || has_north);
-        const bool beyond_has_two = j < fine->ny && row[1] == row[2];
+        const bool is_second = row[-1] == row[0], has_two_beyond = j < fine->ny && row[1] == row[2];
         for (count i = 1; i <= nx; i++) {
-            const count o = j * fine->stride + i, next = i % nx + 1;
-            const count sum = *row * coarse->stride + (i - 1) / cells_x + 1;
-            const double east = from->east[o], north = from->north[o];
-            const double west_half = half_beside(east, i % 2 ? 0 : from->east[o - 1]);
-            const double east_half = half_beside(east, next < nx ? from->east[o - i + next] : 0);
-            const double south_half =
-                half_beside(north, has_south ? from->north[o - fine->stride] : 0);
-            const double north_half =
-                half_beside(north, beyond_has_two ? from->north[o + fine->stride] : 0);
-            if (i % cells_x == 0 || i == nx)
-                to->east[sum] += cells_x == 2 ? east / (1 + west_half + east_half) : east;
-            if (!has_north)
-                to->north[sum] += north / (1 + south_half + north_half);
-            to->excess[sum] += has_coasts && is_square ? 0.8 * from->excess[o] : from->excess[o];
+            const count next = i % nx + 1, column = (i - 1) / cells_x + 1;
+            const count o = j * stride + i, beside = o - i + next, beyond = o + stride;
+            const count sum = row[0] * coarse->stride + column;
+            const count sum_beside = sum - column + (next - 1) / cells_x + 1;
+            const count sum_beyond = row[1] * coarse->stride + column;
+            double east = from->east[o], north = from->north[o];
+            if (sum != sum_beside && cells_x == 2)
+                east /= 1 + half_beside(east, i % 2 ? 0 : from->east[o - 1]) +
+                        half_beside(east, next < nx ? from->east[beside] : 0);
+            if (sum != sum_beyond)
+                north /= 1 + half_beside(north, is_second ? from->north[o - stride] : 0) +
+                         half_beside(north, has_two_beyond ? from->north[beyond] : 0);
+            const double weight = weight_of(from, o);
+            to->excess[sum] += weight * weight * from->excess[o];
+            add_face(to->east, to->excess, sum, sum_beside, east, weight, weight_of(from, beside));
+            add_face(to->north, to->excess, sum, sum_beyond, north, weight,
+                     weight_of(from, beyond));
         }
     }
 }
@@ -214,7 +230,7 @@ static inline bool build_levels(const struct keeper *keeper, struct elliptic *e,
     const struct couplings sums = couplings_in(all, elements);
     bool is_done = rows && all && take_level_memory(keeper, l + 1, false);
     if (is_done) {
-        add_cells(l, c, l + 1, &sums, e->has_coasts);
+        add_cells(l, c, l + 1, &sums);
         is_done = build_levels(keeper, e, &sums) && put_level(keeper, l, c, &sums);
     }
     free(all);

@@ -164,7 +164,7 @@ static double VARIANT(chebyshev_iteration)(struct elliptic *e, double scale, dou
             return left;
         least = left < least ? left : least;
         const double lacking = log(fmin(left / enough, MOST_OF_ROUND));
-        const int needed = (int)fmin(fmax(lacking / gain + 0.7, 1), ROUND);
+        const int needed = (int)fmin(fmax(lacking / gain + 0.9, 1), ROUND);
         for (int end = it + needed, begin = 0; it < end; it++, begin = ahead) {
             const double twice = it ? 2 : 1, next = 1 / (twice * middle / half - rho);
             e->sweep[e->sweeps].by =

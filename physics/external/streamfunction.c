@@ -318,7 +318,6 @@ static struct stream_problem *VARIANT(prepare_stream)(const struct kernel_call *
     double *const all = kind ? copy_of(call, p->e.east, 4 * elements) : NULL;
     if (all)
         close_coasts(p->e.level, kind, couplings_in(all, elements));
-    p->e.has_coasts = true;
     bool is_done = VARIANT(finish_problem)(call, &p->e, all) && take_modes(call->keeper, p);
     for (count m = 0; m < p->modes && is_done; m++)
         is_done = VARIANT(find_mode)(call, p, m, kind, tolerance);
