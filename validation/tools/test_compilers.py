@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from conftest import DONE, HERE, INPUT, LONG, MISMATCH, assert_one_line
-from processes import load_script
+from processes import forked, load_script
 
 SCRIPT = HERE.parent / "run" / "compilers"
 
@@ -83,8 +83,7 @@ def test_compare(compilers):
 
 
 def run(*arguments):
-    return subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True,
-                          check=False)
+    return forked("compilers", *arguments)
 
 
 def test_wrong_arguments():

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import HERE, INPUT
-from processes import DEADLINE_S, Running, executable
+from processes import DEADLINE_S, Running, executable, forked
 from test_printing import HARMLESS, OBEYED, assert_harmless, each
 
 ROOT = HERE.parent
@@ -189,8 +189,7 @@ NAMES = {"UTF-8": [text for text in (*OBEYED, HARMLESS) if "\udcff" not in text]
 def test_absent_file(tmp_path, script, kind):
     words = {"plot": [], "regress": ["check"], "make-input": ["-o", tmp_path / "grid.h5"]}[script]
     path = tmp_path / f"absent{''.join(NAMES[kind])}"
-    done = subprocess.run([sys.executable, RUN / script, *words, path], capture_output=True,
-                          text=True, check=False, errors="surrogateescape")
+    done = forked(script, *words, path)
     assert done.returncode == INPUT and "Traceback" not in done.stderr, done
     for text in NAMES[kind]:
         is_joined = script == "make-input" and text.split() != [text]  # it makes one line of several
@@ -214,8 +213,7 @@ def test_table_of_a_script(tmp_path):
     saved = {"provenance": {"cpu": "\x9b"}, "rows": {"eos\u202e/cpu/float64": row}}
     path = tmp_path / "saved.json"
     path.write_text(json.dumps(saved))
-    done = subprocess.run([sys.executable, RUN / "regress", "rate", path, path],
-                          capture_output=True, text=True, check=True)
+    done = forked("regress", "rate", path, path)
     assert r"eos\xe2\x80\xae/cpu/float64" in done.stdout
     assert_harmless(done.stdout)
 

@@ -1,14 +1,10 @@
 """run/stream: miniapp beside a BabelStream that is made up."""
 
-import subprocess
-import sys
-
 import pytest
 
-from conftest import DEVICE, DONE, GRID, HERE, INPUT, MISMATCH, USAGE, assert_one_line
-from processes import executable
+from conftest import DEVICE, DONE, GRID, INPUT, MISMATCH, USAGE, assert_one_line
+from processes import executable, forked
 
-STREAM = HERE.parent / "run" / "stream"
 TABLE = "function,num_times,n_elements,sizeof,max_MB_per_sec,min_runtime,max_runtime,avg_runtime"
 
 
@@ -20,8 +16,8 @@ def stream(tmp_path, miniapp):
         other = tmp_path / "omp-stream"
         executable(other, f"#!/bin/sh\necho \"$*\" \"$GLIBC_TUNABLES\" >>{tmp_path}/calls\n"
                    f"printf 'BabelStream\\n{TABLE}\\n{body}\\n'\nexit {end}\n")
-        return subprocess.run([sys.executable, STREAM, other, "--miniapp", program, "-s", "4096", "--rounds", "2", "--calls",
-                               "3", "--input", GRID, *words], capture_output=True, text=True, check=False)
+        return forked("stream", other, "--miniapp", program, "-s", "4096", "--rounds", "2", "--calls", "3", "--input", GRID,
+                      *words)
     return run
 
 
