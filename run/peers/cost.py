@@ -32,7 +32,7 @@ LIMITS = Path(__file__).resolve().parents[2] / "validation/gpu/paper.json"
 EXCHANGES = {"ocean_step": (2, 3), "ocean_step_eke": (3, 4), "ocean_step_forced": (3, 4), "ocean": (6, 10)}
 PLANES = {"ocean": (4, 5)}  # how many more fields of two dimensions are exchanged, and gathered
 SOLVERS = ("streamfunction", "surface_pressure")
-ITERATIONS = 10  # of a solver; physics/README.md
+ITERATIONS = 8  # of a solver; physics/README.md
 LAUNCHES_OF_OCEAN = 43  # but for those of the solver, which depend on its iterations
 # Reductions of a step over all ranks: the largest terms and the sums of advection_dissipation, and whether
 # there was a signal.
