@@ -58,6 +58,7 @@ static void prepare_llvm(void)
         return;
     /* a loop nest then gets as many blocks as its points need, not at most 3,200: docs/gpus.md */
     setenv("LIBOMPTARGET_REUSE_BLOCKS_FOR_HIGH_TRIP_COUNT", "false", 0);
+    setenv("LIBOMPTARGET_JIT_SKIP_OPT", "true", 0); /* bitcode was optimised when it was linked */
     driver_spin();
 }
 

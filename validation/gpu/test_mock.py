@@ -447,6 +447,15 @@ def test_the_same_ptx_at_each_start(bitcode):
     bitcode.json("-d", "gpu", "-k", "eos", GRID, LIBOMPTARGET_JIT_REPLACEMENT_OBJECT=None)
     assert set(bitcode.cache.glob("*.ptx")) == made
 
+
+@pytest.mark.parametrize("variables, expected", [({}, "true"), ({"LIBOMPTARGET_JIT_SKIP_OPT": "false"}, "false")])
+def test_bitcode_is_not_optimised_again(bitcode, tmp_path, variables, expected):
+    """Who sets LLVM's variable gets what it says."""
+    executable(tmp_path / "ptxas", f"#!/bin/sh\necho $LIBOMPTARGET_JIT_SKIP_OPT >{tmp_path}/found\nexit 1\n")
+    bitcode.run("-d", "gpu", "-k", "triad", GRID, PATH=f"{tmp_path}:{os.environ['PATH']}", **variables)
+    assert (tmp_path / "found").read_text() == f"{expected}\n"
+
+
 @pytest.mark.parametrize("name", ["gpu", "auto"])
 def test_ptxas_that_is_missing(bitcode, tmp_path, name):
     done = bitcode.run("-d", name, "-k", "triad", GRID, PATH=str(tmp_path))
