@@ -12,6 +12,7 @@ import shlex
 import subprocess
 import sys
 from multiprocessing.pool import ThreadPool
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -55,7 +56,9 @@ class Mock:
         self.log_path.unlink(missing_ok=True)
         variables = {f"MOCK_{name.upper()}": value for name, value in settings.items()
                      if name.islower()}
-        return {"LD_LIBRARY_PATH": str(self.cache), "PATH": f"{MOCK}:{os.environ['PATH']}",
+        return {"LD_LIBRARY_PATH": str(self.cache),
+                # ptxas, in each process, by a Python that may be far faster to start than the first in the PATH
+                "PATH": f"{MOCK}:{Path(sys.executable).parent}:{os.environ['PATH']}",
                 "MOCK_CACHE": str(self.cache), "MOCK_LOG": str(self.log_path),
                 "MOCK_IMAGES": str(self.images or ""),
                 # GCC starts some threads for each, and many of them wait
