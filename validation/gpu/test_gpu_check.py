@@ -48,6 +48,7 @@ for word; do
   shift
   case $word in
   --sweep) set -- "$@" --size 4096 ;;
+  --checksums) set -- "$@" "$word" --size 4096 ;;
   1048576 | 65536) set -- "$@" 8192 ;;
   *) set -- "$@" "$word" ;;
   esac
