@@ -48,7 +48,7 @@ def forked(name, *words, cwd=".", env=None):
         script.safely.run(script.main)
 
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        process = multiprocessing.get_context("fork").Process(target=start)
+        process = multiprocessing.get_context("fork").Process(target=start, daemon=True)
         process.start()
         process.join(DEADLINE_S)
         for stream in (out, err):
