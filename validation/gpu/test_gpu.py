@@ -6,7 +6,6 @@ import pytest
 
 from conftest import DEVICE, QUICK
 from processes import library
-from test_compare import QUICKLY, compare
 
 # The functions of libcuda.so.1 that miniapp calls, for one GPU; 0 is success, 101 no such device.
 DRIVER = """
@@ -83,13 +82,3 @@ def test_devices_with_memory_and_launch_time(miniapp):
         pytest.skip("there is no gpu in this build, or here")
     listing = miniapp.run("--list-devices").stdout
     assert re.search(r"^gpu:0 .* GB.*; an empty kernel takes [0-9.e+]+ us$", listing, re.MULTILINE)
-
-
-def test_comparison_with_numpy(miniapp):
-    """There the host's NumPy is what ours is compared with."""
-    if "gpu" not in miniapp.devices:
-        pytest.skip("the build has no device that works here")
-    done = compare(miniapp.path, *QUICKLY, "--kernel", "expsum", "--framework", "numpy", "--device",
-                   "gpu")
-    assert done.returncode == 0 and done.stderr == "", done
-    assert "numpy" in done.stdout and "miniapp" in done.stdout
