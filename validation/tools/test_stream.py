@@ -16,8 +16,8 @@ def stream(tmp_path, miniapp):
         other = tmp_path / "omp-stream"
         executable(other, f"#!/bin/sh\necho \"$*\" \"$GLIBC_TUNABLES\" >>{tmp_path}/calls\n"
                    f"printf 'BabelStream\\n{TABLE}\\n{body}\\n'\nexit {end}\n")
-        return forked("stream", other, "--miniapp", program, "-s", "4096", "--rounds", "2", "--calls", "3", "--input", GRID,
-                      *words)
+        return forked("stream", other, "--miniapp", program, "-s", "4096", "--rounds", "2", "--calls", "3",
+                      "--input", GRID, *words)
     return run
 
 
