@@ -38,6 +38,12 @@ if(HAVE_NO_SLP)
   list(APPEND host_flags -fno-slp-vectorize)
 endif()
 
+# GCC would compile a loop twice where a condition changes within a row. The kernels take as long without that, and a
+# fifth less to compile.
+if(CMAKE_C_COMPILER_ID STREQUAL GNU)
+  list(APPEND host_flags -fno-split-loops)
+endif()
+
 add_library(miniapp_flags INTERFACE)
 target_compile_options(miniapp_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers)
 target_compile_definitions(miniapp_flags INTERFACE _GNU_SOURCE)
