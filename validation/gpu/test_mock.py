@@ -233,8 +233,8 @@ def test_sum_in_any_order_of_blocks(llvm, miniapp, tmp_path, order):
 @pytest.mark.parametrize("name, field", [("surface_pressure", "psi_taup1"), ("streamfunction", "dpsi_taup1")])
 def test_external_mode(llvm, miniapp, tmp_path, name, field):
     """A small sea agrees with its reference; the finest level of a larger one, alone, is too large for one block. Most
-    of its aggregates have four cells, so it has seven sweeps. A step after a cycle takes a launch, and a second one where the
-    residual follows it. The only reduction is a maximum, so in any order the bits are the same."""
+    of its aggregates have four cells, so it has seven sweeps. A step after a cycle takes a launch, and a second one
+    where the residual follows it. The only reduction is a maximum, so in any order the bits are the same."""
     done = llvm.json("-d", "gpu", "-k", name, "--validate", ROUGH_REFERENCE, ROUGH, order="random")
     assert all(verdict["passed"] for verdict in done["validation"])
     assert {blocks for blocks, _ in llvm.launches("sweep_by_team_offload_float64")} == {1}
@@ -317,7 +317,7 @@ def test_contexts_that_spin(llvm, variables, expected):
 
 
 def test_memory_is_freed(mock):
-    """Of a sequence's calls; test_every_output_validates looks at those of kernels."""
+    """A sequence's is freed; test_every_output_validates looks at that of kernels."""
     mock.json("-d", "gpu", "-k", "mixing", *ODD, GRID)
     mock.assert_memory_is_freed()
 
