@@ -66,7 +66,7 @@ def is_compiled(miniapp):
 
 
 def pack_what_is_compiled(build, folder):
-    """By sources beside it, of which ccache knows all but kernels by their paths below the folder. Kernels are not
+    """The sources lie beside it, of which ccache knows all but kernels by their paths below the folder. Kernels are not
     optimised, since that takes minutes."""
     shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns("build", ".*"), dirs_exist_ok=True)
     cache, found = re.subn("^(MINIAPP_HOST_FLAGS:STRING=).*", r"\g<1>-O0", (build / "CMakeCache.txt").read_text(),

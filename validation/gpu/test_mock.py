@@ -457,8 +457,8 @@ BEYOND = {"idemix_parameters 1": 8, "momentum 2": 24}
 
 
 def test_limits_of_all_nests(bitcode, tmp_path, monkeypatch):
-    """What LLVM makes at start stays within the limits of machine code, but for a few bytes: this is much faster than
-    compiling every kernel by run/dev/paper."""
+    """The PTX that LLVM makes at start stays within the limits of machine code, but for a few bytes. It is there; a
+    compilation of every kernel by run/dev/paper takes much longer."""
     script = load_script("dev/paper")
     path = tmp_path / "float64.ptx"
     path.write_text(re.sub(r"\.(visible|weak) \.entry (\w+)\(.*?\n\}\n",

@@ -193,7 +193,7 @@ def test_the_table_fits_a_page(miniapp, small, reference, devices):
 
 
 def test_the_machine_and_the_cache_that_holds_a_row(miniapp, small):
-    """By hwloc, and by what Linux says itself; a row on as many points as its largest cache has KiB times 100 is in
+    """They are hwloc's, and what Linux says itself; a row on as many points as its largest cache has KiB times 100 is in
     none."""
     result = miniapp.json(small, "-k", "triad", "-s", "1k", "-t", 1)
     topology = re.fullmatch(r"packages \d+, cores (\d+), CPUs (\d+), NUMA nodes \d+((, L\d \d+ x \d+ KiB)*)",

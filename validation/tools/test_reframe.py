@@ -26,7 +26,7 @@ def reframe(*options, env=None):
 
 @pytest.fixture(scope="module", autouse=True)
 def listing():
-    """Of ReFrame, where it can be installed and the program of the environment `host` is there."""
+    """ReFrame's list of checks, where it can be installed and the program of the environment `host` is there."""
     if not PROGRAM.exists():
         pytest.skip(f"no {PROGRAM}")
     done = reframe("--system=laptop", "--list")
