@@ -4,6 +4,8 @@ right bits, never a wrong number, a crash or a hang. HDF5 promises nothing for f
 import collections
 import hashlib
 import json
+import os
+import platform
 import random
 import subprocess
 import sys
@@ -83,6 +85,17 @@ def run_on(miniapp, hdf5_may_leak):
     return run
 
 
+def with_library(miniapp):
+    """The environment in which a Python takes the build's library: a sanitized one needs the sanitizers' runtime, and
+    Python leaks."""
+    result = {**os.environ, "MINIAPP_LIBRARY": str(miniapp.path.parents[1] / "lib/libminiapp.so")}
+    if miniapp.is_sanitized:
+        runtime = subprocess.run(["clang-19", f"-print-file-name=libclang_rt.asan-{platform.machine()}.so"],
+                                 capture_output=True, text=True, check=True).stdout.strip()
+        result |= {"LD_PRELOAD": runtime, "ASAN_OPTIONS": "detect_leaks=0"}
+    return result
+
+
 def test_input(miniapp, tmp_path, run_on):
     """A small part of the example, made into one."""
     xarray = pytest.importorskip("xarray")
@@ -91,7 +104,7 @@ def test_input(miniapp, tmp_path, run_on):
     with xarray.open_dataset(HERE.parent / "inputs" / "example.nc", decode_times=False) as data:
         data.isel(lon=slice(20, 29), lat=slice(20, 27)).to_netcdf(part)
     subprocess.run([sys.executable, HERE.parent / "run" / "make-input", part, "--time", "0", "-o", made], check=True,
-                   capture_output=True)
+                   capture_output=True, env=with_library(miniapp))
     sweep(miniapp, made, lambda: run_on(*CHECKSUMS, made), 10_000)
 
 
