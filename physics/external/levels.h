@@ -95,6 +95,12 @@ static inline double weight_of(const struct couplings *c, count o)
     return 1 - c->excess[o] * c->root[o] * c->root[o];
 }
 
+/* Where the aggregate of cell (i, j) lies in the next level. */
+static inline count aggregate_of(const struct level *l, count i, count j)
+{
+    return l->coarse_row[j] * l[1].stride + (i - 1) / l->cells_x + 1;
+}
+
 /* Puts a level onto the device: its couplings, ring included, its cells' shares in aggregates, and
  * what the host has of it. */
 static inline bool put_level(const struct keeper *keeper, struct level *l,
@@ -109,10 +115,9 @@ static inline bool put_level(const struct keeper *keeper, struct level *l,
             const count o = j * stride + i;
             east[o] = (float)(c->east[o] * c->root[o] * c->root[j * stride + i % nx + 1]);
             north[o] = (float)(c->north[o] * c->root[o] * c->root[o + stride]);
-            if (sums && c->root[o] > 0) {
-                const count sum = l->coarse_row[j] * l[1].stride + (i - 1) / l->cells_x + 1;
-                share[o] = (float)(weight_of(c, o) * sums->root[sum] / c->root[o]);
-            }
+            if (sums && c->root[o] > 0)
+                share[o] =
+                    (float)(weight_of(c, o) * sums->root[aggregate_of(l, i, j)] / c->root[o]);
         }
         CLOSE_RING(east + j * stride, nx, 1, nx + 1);
     }
@@ -121,12 +126,13 @@ static inline bool put_level(const struct keeper *keeper, struct level *l,
     const bool is_put = east && keeper->to_device(keeper->context, l->east, east,
                                                   (size_t)(3 * elements + own) * sizeof(*east));
     free(east);
-    if (sums) {
-        const size_t rows = (size_t)l->ny + 2;
-        l->coarse_row = upload(keeper, l->coarse_row, 2 * rows * sizeof(*l->coarse_row));
+    if (!sums)
+        return is_put;
+    const size_t rows = (size_t)l->ny + 2;
+    l->coarse_row = upload(keeper, l->coarse_row, 2 * rows * sizeof(*l->coarse_row));
+    if (l->coarse_row)
         l->fine_row = l->coarse_row + rows;
-    }
-    return is_put && (!sums || l->coarse_row);
+    return is_put && l->coarse_row;
 }
 
 /* The ratio of couplings along x and y, in the geometric mean over cells of rows from `low` to
@@ -186,18 +192,18 @@ static inline void add_face(double *across, double *excess, count sum, count bey
 }
 
 static inline void add_cells(const struct level *fine, const struct couplings *from,
-                             const struct level *coarse, const struct couplings *to)
+                             const struct couplings *to)
 {
     const count cells_x = fine->cells_x, nx = fine->nx, stride = fine->stride;
     for (count j = 1; j <= fine->ny; j++) {
         const int32_t *const row = fine->coarse_row + j;
         const bool is_second = row[-1] == row[0], has_two_beyond = j < fine->ny && row[1] == row[2];
         for (count i = 1; i <= nx; i++) {
-            const count next = i % nx + 1, column = (i - 1) / cells_x + 1;
+            const count next = i % nx + 1;
             const count o = j * stride + i, beside = o - i + next, beyond = o + stride;
-            const count sum = row[0] * coarse->stride + column;
-            const count sum_beside = sum - column + (next - 1) / cells_x + 1;
-            const count sum_beyond = row[1] * coarse->stride + column;
+            const count sum = aggregate_of(fine, i, j);
+            const count sum_beside = aggregate_of(fine, next, j);
+            const count sum_beyond = aggregate_of(fine, i, j + 1);
             double east = from->east[o], north = from->north[o];
             if (sum != sum_beside && cells_x == 2)
                 east /= 1 + half_beside(east, i % 2 ? 0 : from->east[o - 1]) +
@@ -230,7 +236,7 @@ static inline bool build_levels(const struct keeper *keeper, struct elliptic *e,
     const struct couplings sums = couplings_in(all, elements);
     bool is_done = rows && all && take_level_memory(keeper, l + 1, false);
     if (is_done) {
-        add_cells(l, c, l + 1, &sums);
+        add_cells(l, c, &sums);
         is_done = build_levels(keeper, e, &sums) && put_level(keeper, l, c, &sums);
     }
     free(all);
