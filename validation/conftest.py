@@ -102,7 +102,6 @@ class Program:
         # the host's code is the same in builds without offload, whose tests look at it
         self.devices_to_test = self.devices[1:] or self.devices
         self.is_first = offload == "no" and not self.is_gcc  # of the builds, Clang's for the host
-        self.refused = set()  # the tests in which a failure has been searched for leaks
 
     def find_devices(self):
         if self.offload == "no":
@@ -113,14 +112,13 @@ class Program:
         assert usable or self.offload == "yes", listing
         return ["cpu", "gpu"] if usable else ["cpu"]
 
-    def environment(self, changes=None, leaks=True):
-        """Ours with changes; None takes a variable away. A search for leaks takes as long as a start."""
+    def environment(self, changes=None):
+        """Ours with changes; None takes a variable away."""
         result = {**os.environ, **(changes or {})}
         result = {name: value for name, value in result.items() if value is not None}
         if self.is_sanitized:
             # a report has an exit code of its own, which no test takes for ours
             result["ASAN_OPTIONS"] = "exitcode=99:detect_stack_use_after_return=1"
-            result["ASAN_OPTIONS"] += "" if leaks else ":detect_leaks=0"
             result["UBSAN_OPTIONS"] = "print_stacktrace=1:halt_on_error=1:exitcode=99"
         return result
 
@@ -137,11 +135,11 @@ class Program:
     def command(self, *arguments):
         return [str(self.path), *map(str, arguments)]
 
-    def run(self, *arguments, env=None, leaks=True, **options):
+    def run(self, *arguments, env=None, **options):
         """One run, whatever comes of it. Options go to subprocess.run."""
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
                    "stdin": subprocess.DEVNULL, "timeout": DEADLINE_S, **options}
-        return subprocess.run(self.command(*arguments), env=self.environment(env, leaks), text=True,
+        return subprocess.run(self.command(*arguments), env=self.environment(env), text=True,
                               errors="surrogateescape", check=False, **options)
 
     def start(self, *arguments, env=None, **options):
@@ -160,11 +158,8 @@ class Program:
         return done.stdout
 
     def fails(self, code, pattern, *arguments, quick=True, max_line=1000, **options):
-        """A run that fails with the code and one line in which the pattern occurs. Leaks are looked for in
-        the first of a test: its others take the same path, with another name or value."""
-        test = os.environ["PYTEST_CURRENT_TEST"].partition("[")[0], code
-        done = self.run(*(QUICK if quick else ()), *arguments, leaks=LONG or test not in self.refused, **options)
-        self.refused.add(test)
+        """A run that fails with the code and one line in which the pattern occurs."""
+        done = self.run(*(QUICK if quick else ()), *arguments, **options)
         assert done.returncode == code, done
         assert_one_line(done.stderr, max_line)
         assert re.match("miniapp: ", done.stderr), done.stderr
