@@ -174,9 +174,17 @@ def test_header_alone(header, language, standards, compilers):
 
 # ---- versions of the library ----
 
+# That of the clients, and those whose fields the library names (miniapp/state/budget.c).
+KERNELS = ("eos", "tke", "eke", "idemix", "tracer_advection")
+
+
 def make_newer(tree):
-    """The next minor version, with a field before those of today."""
+    """The next minor version, with a field before those of today, and without most kernels, which take long to
+    compile."""
     shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
+    for path in (tree / "physics").glob("*/*.*"):
+        if path.suffix == ".sequence" or path.suffix == ".kernel" and path.stem not in KERNELS:
+            path.unlink()
     major, minor, _ = VERSION.split(".")
     replace(tree / "CMakeLists.txt", f"VERSION {VERSION}", f"VERSION {major}.{int(minor) + 1}.0")
     replace(tree / "physics/ocean.fields", "FIELD(",
@@ -196,8 +204,7 @@ SUBDIRECTORY = {"client": "miniapp", "client_static": "miniapp_static"}
 @pytest.fixture(scope="module")
 def newer(miniapp, tmp_path_factory):
     """The build of a newer version, with the kernel, field and setting of docs/site before those of today, and of
-    clients with the sources as a subdirectory. All warnings are errors, at the level of optimisation at which GCC
-    warns most; of kernels, the preset host-gcc shows the warnings."""
+    clients with the sources as a subdirectory. What GCC warns of when it optimises, the preset host-gcc shows."""
     if miniapp.is_sanitized or miniapp.offload != "no":
         pytest.skip("the plain build is enough")
     folder = tmp_path_factory.mktemp("newer")
@@ -209,8 +216,8 @@ def newer(miniapp, tmp_path_factory):
             f'add_executable({client} "{CLIENTS}/main.c")\ntarget_link_libraries({client} PRIVATE miniapp::{library})\n'
             for client, library in SUBDIRECTORY.items()))
     command("cmake", "-S", folder, "-B", build, "-G", "Ninja", "-DCMAKE_C_COMPILER=gcc-12",
-            "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2", "-DMINIAPP_HOST_FLAGS=-O0",
-            "-DMINIAPP_TESTS=OFF", f"-DMINIAPP_KERNELS={ROOT / 'docs/site'}")
+            "-DCMAKE_BUILD_TYPE=None", "-DMINIAPP_HOST_FLAGS=-O0", "-DMINIAPP_TESTS=OFF",
+            f"-DMINIAPP_KERNELS={ROOT / 'docs/site'}")
     command("cmake", "--build", build, "--target", *SUBDIRECTORY, "miniapp",
             env={**os.environ, "CCACHE_DISABLE": "1"})  # nobody compiles that again
     return build / "miniapp"
