@@ -19,6 +19,7 @@ from processes import DEADLINE_S, executable
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ("sh", "dirname", "readlink")
+LEVELS = "x86-64-v3", "x86-64-v4"
 RUN = "mount --rbind /proc proc && mount --rbind /dev dev && mount --rbind /sys sys && exec chroot . \"$@\""
 VALIDATE = ("-r", "1", "--kernel", "all", "--precision", "float64", "--set", "enable_eddy_streamfunction=1",
             "--validate", "validation/stored/rough", "inputs/rough.h5")
@@ -54,20 +55,15 @@ def packed(miniapp, tmp_path_factory):
     if not shutil.which("patchelf"):
         pytest.skip("patchelf is missing")
     folder = tmp_path_factory.mktemp("bundle")
-    pack = pack_what_is_compiled if is_compiled(miniapp) else pack_the_program
-    pack(miniapp.path.parent.parent, folder)
+    (pack_what_is_compiled if LONG else pack_the_program)(miniapp, folder)
     bundle, = folder.glob("bundle/miniapp-*-linux-x86_64")
     return bundle
 
 
-def is_compiled(miniapp):
-    """Whether a bundle's programs are compiled, which takes most of the time."""
-    return miniapp.offload == "emulated" or LONG
-
-
-def pack_what_is_compiled(build, folder):
+def pack_what_is_compiled(miniapp, folder):
     """The sources lie beside it, of which ccache knows all but kernels by their paths below the folder. Kernels are not
     optimised, since that takes minutes."""
+    build = miniapp.path.parent.parent
     shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns("build", ".*"), dirs_exist_ok=True)
     cache, found = re.subn("^(MINIAPP_HOST_FLAGS:STRING=).*", r"\g<1>-O0", (build / "CMakeCache.txt").read_text(),
                            flags=re.MULTILINE)
@@ -78,16 +74,33 @@ def pack_what_is_compiled(build, folder):
                    env={**os.environ, "CCACHE_BASEDIR": str(folder)})
 
 
-def pack_the_program(build, folder):
-    """In the place of those that it would compile the build's own program; the words of each call are kept."""
+def pack_the_program(miniapp, folder):
+    """In the place of those that it would compile the build's own program. The words of each call of CMake are kept;
+    the build with the emulated device configures, too, and keeps the commands that it would compile with."""
+    build, configure, look = miniapp.path.parent.parent, ":", ":"
+    if miniapp.offload == "emulated":
+        configure = f'{shutil.which("cmake")} "$@"'
+        look = f'ninja -C "$2" -t commands miniapp >>{folder}/commands'
     executable(folder / "cmake", f"""#!/bin/sh
+set -e
 printf '%s\\n' "$@" "" >>{folder}/words
-[ "$1" != --build ] || {{ mkdir -p "$2/bin" && cp {build}/bin/miniapp "$2/bin"; }}
+if [ "$1" = --build ]; then
+  {look}
+  mkdir -p "$2/bin"
+  cp {build}/bin/miniapp "$2/bin"
+else
+  {configure}
+fi
 """)
     for name in ("CMakeCache.txt", "lib"):
         (folder / name).symlink_to(build / name)
     subprocess.run([ROOT / "run/bundle", "--unpacked", folder], check=True,
                    env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+
+
+def cache_of(packed):
+    """The variables of the build's CMake."""
+    return dict(re.findall(r"^(\w+):\w+=(.*)", (packed.parent.parent / "CMakeCache.txt").read_text(), re.MULTILINE))
 
 
 @pytest.fixture(scope="module")
@@ -117,21 +130,28 @@ def run(unpacked):
     return run_there
 
 
-def test_flags(miniapp, run):
-    """The bundle's program is compiled with the flags of the build."""
-    if not is_compiled(miniapp):
-        pytest.skip("its program is not compiled: MINIAPP_TEST_LONG=1 does")
-    done = run("--version")
-    assert re.search(" -O0 -march=x86-64-v[34] ", done.stdout), done
+def test_flags(miniapp, packed, run):
+    """The host's kernels are compiled with the flags of the build, for each of two processors."""
+    if LONG:
+        done = run("--version")
+        assert re.search(" -O0 -march=x86-64-v[34] ", done.stdout), done
+        return
+    if miniapp.offload != "emulated":
+        pytest.skip("the bundle of the emulated device's build shows it: MINIAPP_TEST_LONG=1 compiles in each")
+    flags = cache_of(packed)["MINIAPP_HOST_FLAGS"]
+    commands = (packed.parent.parent / "commands").read_text().splitlines()
+    kernels = [command for command in commands if "-DPHYSICS_VARIANT=host_" in command]
+    v3, v4 = ([command for command in kernels if f" {flags} -march={level} " in command] for level in LEVELS)
+    assert len(v3) == len(v4) > 2 * len(miniapp.kernels) - 1 and len(kernels) == len(v3) + len(v4)
 
 
-def test_settings(miniapp, packed):
+def test_settings(packed):
     """A program for each of two processors, which the compiler knows, has the settings of the build."""
-    if is_compiled(miniapp):
+    if LONG:
         pytest.skip("test_flags looks at what they make")
     calls = [call.split("\n") for call in (packed.parent.parent / "words").read_text().split("\n\n")[:-1]]
-    cache = dict(re.findall(r"^(\w+):\w+=(.*)", (packed.parent.parent / "CMakeCache.txt").read_text(), re.MULTILINE))
-    for level, configure, make in zip(("x86-64-v3", "x86-64-v4"), calls[::2], calls[1::2], strict=True):
+    cache = cache_of(packed)
+    for level, configure, make in zip(LEVELS, calls[::2], calls[1::2], strict=True):
         given = dict(re.findall("-D(\\w+)=(.*)", "\n".join(configure)))
         assert given.pop("MINIAPP_ARCH") == level and configure[configure.index("-S") + 1] == str(ROOT)
         assert given.pop("MINIAPP_TESTS") == "OFF" and given.pop("MINIAPP_WITHOUT_MODULES") == "ON"
@@ -169,7 +189,7 @@ def test_regress(same_in_all, unpacked, tmp_path):
     """By the Python of this machine, on the bundle's program and files."""
     baseline = tmp_path / "baseline.json"
     words = ("--processes", "5", "--seconds", "0.0001", "--device", "gpu", "--precision", "float64",
-             "--kernel", "triad")
+             "--kernel", "triad", "--input", "inputs/rough.h5", "--reference", "validation/stored/rough")
     for action, codes in (("save", (DONE,)), ("check", (DONE, MISMATCH))):  # "slower" is a mismatch
         done = subprocess.run([sys.executable, "run/regress", action, baseline, *words],
                               cwd=unpacked, capture_output=True, text=True, check=False)
