@@ -59,7 +59,9 @@ exec {miniapp} "$@"
 
 
 @pytest.fixture
-def program(tmp_path):
+def program(miniapp, tmp_path):
+    if miniapp.offload != "emulated":
+        pytest.skip("takes a program that is made up, where the device is emulated")
     executable(tmp_path / "program", PROGRAM)
     return tmp_path / "program"
 
