@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from processes import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
 CHECK_IMAGE = ROOT / "validation" / "gpu" / "check_image.py"
+LIMITS = ROOT / "validation" / "gpu" / "paper.json"
 
 
 @pytest.fixture
@@ -145,21 +147,44 @@ def test_too_little_memory_for_a_lane(module, miniapp, targets, tmp_path, functi
     assert done.stdout.endswith(" for a lane and reserves 136\n")
 
 
-def test_image_holds_what_run_paper_shows(module, targets, tmp_path):
-    """run/dev/paper links each kernel alone."""
+@pytest.fixture
+def amd(module, targets):
+    """run/dev/paper, with its limits, and what the image says of each nest."""
     if not targets[0].startswith("amd:"):
         pytest.skip("needs a build for AMD's GPUs")
     script, arch = load_script("dev/paper"), targets[0].partition(":")[2]
     image, = images_of.images(module.read_bytes())[arch]
-    built = {script.plain(name): numbers for name, numbers in images_of.amd_kernels(image).items()}
+    return script, script.read_limits(LIMITS), arch, images_of.amd_kernels(image)
+
+
+def test_image_holds_what_run_paper_shows(amd, tmp_path):
+    """run/dev/paper links each kernel alone, and these two are within their limits."""
+    script, limits, arch, found = amd
+    built = {script.plain(name): numbers for name, numbers in found.items()}
     rows = [row for kernel in ("tke", "isoneutral_mixing")
             for row in script.rows_of(kernel, "float64", arch, tmp_path, None)]
-    assert len(rows) == 4
+    assert len(rows) == 4 and script.compare(rows, limits, LIMITS) == 0
     for row in rows:
         shown = [row[key] for key in ("registers", "AGPRs", "SGPRs", "SGPR spills", "stack", "spilled")]
         numbers = built[row["entry"]]
         assert shown == [numbers[key] for key in ("vgpr", "agpr", "sgpr", "sgpr spills", "scratch",
                                                   "vgpr spills")], row
+
+
+def test_limits_of_nests(amd):
+    """Registers, stack and spills of nests that have limits of their own; to compile them by run/dev/paper takes much
+    longer."""
+    script, limits, arch, found = amd
+    own = {re.sub(".*: ", "", name): limit for name, limit in limits.items() if re.search(" [0-9], .*, AMD", name)}
+    rows, seen = [], Counter()
+    for name in sorted(found, key=lambda name: int(name.rsplit("_l", 1)[1])):
+        if nest := re.search(r"_[0-9a-f]+_[0-9a-f]+_(\w+)_offload_(float\d\d)_l", name):
+            seen[nest.groups()] += 1
+            rows.append({"nest": f"{nest[1]} {seen[nest.groups()]}", "precision": nest[2], "arch": arch, "mode": "SPMD",
+                         "registers": found[name]["vgpr"], "stack": found[name]["scratch"],
+                         "spilled": found[name]["vgpr spills"]})
+    rows = [row for row in rows if f"{row['nest']}, {row['precision']}, AMD" in own]
+    assert len(rows) == len(own) > 20 and script.compare(rows, own, LIMITS) == 0
 
 
 # An image that begins otherwise, is of another machine, or has a nest of another name.
