@@ -41,9 +41,10 @@ class Placed:
 
 def least_size(path):
     """The bytes of all variables of a classic file, of which the library reads those beyond its end as zeros."""
+    if h5py.is_hdf5(path):
+        return 0
     with netCDF4.Dataset(path) as file:
-        return sum(variable.size * variable.dtype.itemsize for variable in file.variables.values()
-                   ) if file.data_model.startswith("NETCDF3") else 0
+        return sum(variable.size * variable.dtype.itemsize for variable in file.variables.values())
 
 
 def texts_in(path):
