@@ -31,11 +31,10 @@ FRAMEWORKS = ("miniapp", "numpy", "jax", "taichi", "numba", "pytorch", "tensorfl
 
 def rows():
     """Made up, of every kind that run/compare writes."""
-    for kernel, inputs, precision in (
-            ("eos", "pyhpc", "float64"), ("tke", "pyhpc", "float64"),
-            ("matmul", "uniform", "float32")):
-        for cores in (1, 2):
-            for points in (4096, 65536, 1048576):
+    for kernel, inputs, precision, all_cores in (("eos", "pyhpc", "float64", (1, 2)),
+                                                 ("matmul", "uniform", "float32", (1,))):
+        for cores in all_cores:
+            for points in (4096, 1048576):
                 for i, framework in enumerate(FRAMEWORKS):
                     side = round(points ** (1 / 3))
                     seconds = 1e-9 * points * (1 + i) / cores
@@ -116,7 +115,9 @@ def test_figures_of_every_kind(plot, saved, tmp_path):
     for name, data in found.items():
         assert data.startswith(b"\x89PNG" if name.endswith("png") else b"<?xml"), name
         assert b"<dc:date>" not in data and b"Matplotlib v" not in data
-    assert figures(script(f"{saved}.csv", "-o", tmp_path / "again")) == found
+    results.write(tmp_path / "again", [row for row in rows() if row["kernel"] == "matmul"], [], {})
+    again = figures(script(tmp_path / "again.csv"))
+    assert len(again) == 6 and again.items() <= found.items()
 
 
 def test_whole_steps_of_veros(plot, tmp_path):
@@ -292,14 +293,13 @@ def test_json_and_csv_of_the_program(miniapp, plot, small, tmp_path):
     """Two runs of it, which are compared whatever their format, threads and load."""
     for kind in ("json", "csv"):
         (tmp_path / f"run.{kind}").write_text(miniapp.passes(
-            "--format", kind, "--precision", "float64", "--precision", "float32", small))
+            "-k", "eos,tke", "--format", kind, "--precision", "float64", "--precision", "float32", small))
     read = [runs.read(tmp_path / f"run.{kind}") for kind in ("json", "csv")]
-    assert read[0].rows.keys() == read[1].rows.keys() and len(read[0].rows) == 2 * len(
-        miniapp.ocean)
+    assert read[0].rows.keys() == read[1].rows.keys() and len(read[0].rows) == 4
     assert read[0].provenance["input_sha256"] == read[1].provenance["input_sha256"]
     done = plot(tmp_path / "run.json", tmp_path / "run.csv")
     assert set(figures(done)) == {"ratios.svg", "ratios.png"}
-    assert len(results.read(tmp_path / "run.csv")) == 2 * len(miniapp.ocean)
+    assert len(results.read(tmp_path / "run.csv")) == 4
 
 
 @pytest.mark.parametrize("text", [
@@ -427,12 +427,12 @@ def test_files_of_the_program(miniapp, plot, small, tmp_path):
     """An input without dimension scales, what comes of it, and an output with its input's axes."""
     out = tmp_path / "out.h5"
     miniapp.passes("-k", "tke", small, "-o", out)
+    with h5py.File(out, "a") as file:
+        del file["tke_taup1"], file["tke_diss"]  # one of three axes and one of two are enough
     found = figures(plot(out, "-o", tmp_path / "a"))
-    assert set(found) == {f"{name}.{kind}" for kind in ("svg", "png")
-                          for name in ("tke_taup1", "dtke", "tke_surf_corr", "tke_diss")}
-    again = figures(script(out, "-o", tmp_path / "b", "--variable", "dtke", "--variable",
-                           "tke_surf_corr"))  # of three axes and of two
-    assert len(again) == 4 and again.items() <= found.items()
+    assert set(found) == {f"{name}.{kind}" for kind in ("svg", "png") for name in ("dtke", "tke_surf_corr")}
+    again = figures(script(out, "-o", tmp_path / "b", "--variable", "tke_surf_corr", "--variable", "dtke"))
+    assert again == found
     with_axes = figures(plot(out, "--variable", "dtke", "--grid", small, "--level", "z=-50"))
     assert set(with_axes) == {"dtke.svg", "dtke.png"}
     assert with_axes["dtke.png"] != found["dtke.png"]
