@@ -132,6 +132,12 @@ class Program:
         if not (self.is_first or LONG):
             pytest.skip(f"{what}: MINIAPP_TEST_LONG=1 repeats it")
 
+    @staticmethod
+    def leave_to_long(what):
+        """Leaves what other cases of this build show as well, unless all is asked for."""
+        if not LONG:
+            pytest.skip(f"{what}: MINIAPP_TEST_LONG=1 repeats it")
+
     def command(self, *arguments):
         return [str(self.path), *map(str, arguments)]
 
@@ -319,12 +325,20 @@ class Together:
             return output
         return self.once((path, *arguments, *(of or ()), again), run)
 
+    def opened(self, output):
+        """The file of an output, which stays open: opening takes longer than reading."""
+        return self.once((output, "opened"), lambda _: h5py.File(output, "r"))
+
+
+def field_of(kernel, file, name):
+    """A kernel's output in a file that may have those of several."""
+    own = f"{kernel}.{name}"
+    return file[own if own in file else name][...]
+
 
 def read_of(kernel, path, name):
-    """A kernel's output in a file that may have those of several."""
     with h5py.File(path, "r") as file:
-        own = f"{kernel}.{name}"
-        return file[own if own in file else name][...]
+        return field_of(kernel, file, name)
 
 
 # ---- pytest ----
