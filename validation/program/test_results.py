@@ -6,12 +6,11 @@ import re
 import subprocess
 import sys
 
-import h5py
 import numpy as np
 import pytest
 
 import fields
-from conftest import DEVICE, DONE, GRID, GRID_REFERENCE, HERE, MISMATCH, QUICK, read, read_of, replace, write
+from conftest import DEVICE, DONE, GRID, GRID_REFERENCE, HERE, MISMATCH, QUICK, field_of, read, replace, write
 from processes import executable
 from test_kernels import reference_of
 from test_verdict import edit, scale_of
@@ -21,41 +20,19 @@ pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
 
 # ---- the stored grid ----
 
-def has_reference(kernel):
-    path = GRID_REFERENCE / f"{kernel}.h5"
-    if not (GRID.exists() and path.exists()):
-        return False
-    with h5py.File(path) as file:
-        return all(output.name in file for output in kernel.made())
+def all_agree(miniapp, devices):
+    """How validation ends where each output of each kernel has a reference on the grid, and is near it."""
+    count = len(devices) * sum(len(kernel.made()) for kernel in miniapp.kernels if not kernel.by_name)
+    return f"validation PASSED: {count} of {count} variables agree"
 
 
-def on_the_grid(miniapp, together, precision, devices):
-    """The README's main job, on devices; a run that several tests look at."""
+def test_quickstart(miniapp, devices):
+    """The README's main job, on all devices at once."""
+    if devices == ["cpu"] and not miniapp.is_sanitized:
+        pytest.skip("run/validate does it in test_all_stored_references")
     words = [word for device in devices for word in ("--device", device)]
-    return together.once(("on the grid", precision), lambda _: miniapp.passes(
-        "--kernel", "all,calibration", *words, "--precision", precision, "--validate", GRID_REFERENCE, GRID))
-
-
-@pytest.mark.parametrize("precision", ["float64", pytest.param("float32", marks=pytest.mark.unsanitized(
-    "its code is that of float64 but for the numbers, which other presets compare"))])
-def test_stored_reference(miniapp, together, kernel, device, precision):
-    """The independent reference, on the global grid."""
-    if not has_reference(kernel):
-        pytest.skip(f"validation/stored/grid has no reference of {kernel}")
-    devices = miniapp.devices if precision == "float64" else [device]
-    text = on_the_grid(miniapp, together, precision, devices)
-    label = " +" + {"gpu": "gpu:0"}.get(device, device) if len(devices) > 1 else ""
-    passed = re.findall(rf"^{kernel}{label} +(\w+) .* passed\b.*$", text, re.MULTILINE)
-    assert sorted(passed) == sorted(output.name for output in kernel.made())
-
-
-def test_quickstart(miniapp, together, devices):
-    kernels = [kernel for kernel in miniapp.kernels if not kernel.by_name]
-    if not all(has_reference(kernel) for kernel in kernels):
-        pytest.skip("not every kernel has a stored reference")
-    count = len(devices) * sum(len(kernel.made()) for kernel in kernels)
-    assert (f"validation PASSED: {count} of {count} variables agree"
-            in on_the_grid(miniapp, together, "float64", devices))
+    assert all_agree(miniapp, devices) in miniapp.passes(
+        "--kernel", "all,calibration", *words, "--validate", GRID_REFERENCE, GRID)
 
 
 # ---- the other stored inputs ----
@@ -66,10 +43,12 @@ def run_validate(miniapp, *words):
 
 
 @pytest.mark.unsanitized("test_switches.py takes each path, and restarts and means make steps")
-def test_all_stored_references(miniapp, devices):
-    words = [word for device in devices for word in ("--device", device)]
-    done = run_validate(miniapp, "--miniapp", miniapp.path, *words)
+def test_all_stored_references(miniapp, device):
+    """The independent references, in both precisions, on the global grid and on rough oceans."""
+    done = run_validate(miniapp, "--miniapp", miniapp.path, "--device", device)
     assert done.returncode == DONE and done.stderr == "", done
+    for precision in ("float64", "float32"):
+        assert f"grid, {precision}: {all_agree(miniapp, [device])}" in done.stdout
     assert done.stdout.count("validation PASSED: ") == len(done.stdout.splitlines()) == 14
 
 
@@ -95,56 +74,61 @@ def test_a_program_that_validates_nothing(miniapp, tmp_path, program, code):
 # ---- the same on all roads ----
 
 GRIDS = [(5, 5, 1), (6, 5, 2), (7, 9, 3), (16, 8, 5), (33, 17, 12), (64, 6, 9)]
-EVERYWHERE = (GRIDS[0], GRIDS[4])  # also in builds that share the host's sources and are not sanitized
+EVERYWHERE = (GRIDS[0], GRIDS[4])  # also in builds that share the host's sources; all are sanitized
 
 
 @pytest.fixture(params=GRIDS, ids=lambda shape: "x".join(map(str, shape)))
 def ocean_of_a_size(request, together):
     if request.param not in EVERYWHERE and not together.miniapp.is_sanitized:
         together.miniapp.skip_repeat("the smallest and a large grid show it")
+        if request.param != GRIDS[-1]:
+            together.miniapp.leave_to_long("three grids show it, the smallest and two large ones")
     nx, ny, nz = request.param
     return together.ocean(request.param, lambda: fields.make(nx, ny, nz, seed=nx))
 
 
-def test_runs_repeat_bit_for_bit(miniapp, together, kernel, device, ocean_of_a_size):
+def outputs_in(together, *paths):
+    """Each kernel and output, with its values in each of these files."""
+    files = [together.opened(path) for path in paths]
+    for kernel in together.miniapp.kernels:
+        for described in kernel.outputs:
+            yield kernel, described, [field_of(kernel, file, described.name) for file in files]
+
+
+def test_runs_repeat_bit_for_bit(miniapp, together, device, ocean_of_a_size):
     """Whatever the number of threads; but a sum over threads, in its last digits. The sanitizers look at
     one thread and several."""
     path = ocean_of_a_size.path
     outputs = [together.output(path, "-d", device, "-t", threads, again=again)
                for again, threads in enumerate((1, 3) if miniapp.is_sanitized else (1, 1, 2, 3))]
-    for described in kernel.outputs:
-        first, *others = (read_of(kernel, output, described.name) for output in outputs)
+    for kernel, described, (first, *others) in outputs_in(together, *outputs):
         for other in others:
             np.testing.assert_array_max_ulp(other, first, 0 if described.axes else 8)
 
 
 @pytest.mark.parametrize("precision", ["float64", "float32"])
-def test_gpu_agrees_with_cpu(together, kernel, gpu, ocean_of_a_size, precision):
+def test_gpu_agrees_with_cpu(together, gpu, ocean_of_a_size, precision):
     """As a reference's default tolerance has it; in float32 each kernel has one of its own, which may be
     wider."""
     path = ocean_of_a_size.path
     ours, theirs = (together.output(path, "-d", device, "-t", 1, *(
         ("--precision", precision) if precision == "float32" else ())) for device in ("cpu", gpu))
-    with h5py.File(theirs) as file:
-        assert file.attrs["device"].startswith(b"gpu:0: ")
-    for described in kernel.outputs:
-        wanted = read_of(kernel, ours, described.name)
+    assert together.opened(theirs).attrs["device"].startswith(b"gpu:0: ")
+    for kernel, described, (wanted, found) in outputs_in(together, ours, theirs):
         rtol, atol = 1e-10, 1e-12 * scale_of(wanted)
         if precision == "float32":
             tolerance = reference_of(kernel).TOLERANCES[described.name][precision].atol_rel
             rtol, atol = 0, tolerance * abs(wanted).max()
-        np.testing.assert_allclose(read_of(kernel, theirs, described.name), wanted, rtol, atol,
-                                   err_msg=described.name)
+        np.testing.assert_allclose(found, wanted, rtol, atol, err_msg=f"{kernel}: {described.name}")
 
 
-def test_repetitions_do_not_change_the_result(together, kernel, device):
+def test_repetitions_do_not_change_the_result(together, device):
     """A kernel starts from the same state in each call."""
     path = together.ocean("small", lambda: fields.make(11, 9, 6, seed=3)).path
     outputs = [together.output(path, "-d", device, *calls)
                for calls in ((), ("-r", 5, "--burnin", 3))]
-    for described in kernel.outputs:
-        np.testing.assert_array_equal(*(read_of(kernel, output, described.name)
-                                        for output in outputs))
+    for kernel, described, values in outputs_in(together, *outputs):
+        np.testing.assert_array_equal(*values, f"{kernel}: {described.name}")
 
 
 # Values that show where another number would not, and what has to be set for a setting to count.
@@ -183,6 +167,22 @@ def settings_of(kernels):
             for name in sorted(names - set(IN_FRESH_WATER))}
 
 
+def apart(readers):
+    """The settings in groups, in none of which a kernel reads two, or one and what another needs: a run can show
+    those of a group."""
+    groups = []
+    for name in readers:
+        touched = {str(kernel) for each in (name, *NEEDED.get(name, {})) for kernel in readers[each]}
+        for names, kernels in groups:
+            if not touched & kernels:
+                names.append(name)
+                kernels |= touched
+                break
+        else:
+            groups.append(([name], touched))
+    return [names for names, _ in groups]
+
+
 def given(settings):
     """As options."""
     return [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
@@ -199,17 +199,18 @@ def test_settings_take_effect(miniapp, small):
     """Each is seen by an output of each kernel that reads it."""
     if miniapp.is_gcc:
         pytest.skip("other compilers' builds validate with each of two values")
-    def run(kernels, settings):
-        return miniapp.checksums(small, "-k", ",".join(map(str, kernels)), *given(settings))
+    default, readers = defaults(miniapp), settings_of(miniapp.kernels)
+    for names in apart(readers):
+        def run(settings):
+            kernels = {str(kernel): True for name in names for kernel in readers[name]}
+            return miniapp.checksums(small, "-k", ",".join(kernels), *given(settings))
 
-    originals = {name: run(miniapp.kernels, needed) for name, needed in {"": {}, **NEEDED}.items()}
-    default = defaults(miniapp)
-    for name, kernels in settings_of(miniapp.kernels).items():
-        original = originals.get(name, originals[""])
-        changed = run(kernels, NEEDED.get(name, {}) | {name: another(name, default[name])})
-        for kernel in map(str, kernels):
-            assert any(original.get(key) != changed.get(key) for key in {*original, *changed} if key[0] == kernel), (
-                f"{name} has no effect on {kernel}")
+        needed = {key: value for name in names for key, value in NEEDED.get(name, {}).items()}
+        original, changed = run(needed), run(needed | {name: another(name, default[name]) for name in names})
+        for name in names:
+            for kernel in map(str, readers[name]):
+                assert any(original.get(key) != changed.get(key) for key in {*original, *changed} if key[0] == kernel), (
+                    f"{name} has no effect on {kernel}")
 
 
 def test_where_settings_come_from(miniapp, small):
@@ -230,13 +231,9 @@ def test_where_settings_come_from(miniapp, small):
     assert run({}) == run(default) != original
 
 
-@pytest.mark.parametrize("size", [30, 216, 1000, 5000, 30000])
-def test_other_sizes_give_finite_results(together, kernel, size):
-    """Smaller and larger than the file's own grid."""
-    path = together.ocean("small", lambda: fields.make(11, 9, 6, seed=3)).path
-    output = together.output(path, "--size", size)
-    for described in kernel.outputs:
-        assert np.isfinite(read_of(kernel, output, described.name)).all()
+def test_other_sizes_give_finite_results(miniapp, small):
+    """Smaller and larger than the file's own grid; a run whose results are not finite would fail."""
+    miniapp.passes(small, "-k", ",".join(map(str, miniapp.kernels)), "--size", "30,216,1000,5000,30000")
 
 
 # ---- outputs that are not finite ----

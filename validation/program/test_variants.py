@@ -11,10 +11,11 @@ import subprocess
 
 import pytest
 
-from conftest import DEVICE, GRID, GRID_REFERENCE, HERE, INPUT, QUICK, TROUBLE, USAGE, checksums_in
+from conftest import DEVICE, HERE, INPUT, QUICK, TROUBLE, USAGE, checksums_in
 
 pytestmark = pytest.mark.unsanitized("the directives of a module are not those of another build's sanitizers")
 
+ROUGH, ROUGH_REFERENCE = HERE.parent / "inputs" / "rough.h5", HERE / "stored" / "rough"
 HEADERS = {path.stem: path for path in (HERE.parent / "physics/variants").glob("*.h")}
 DEFAULTS = {"cpu": "static", "gpu": "distribute"}
 
@@ -122,8 +123,8 @@ def test_module_that_cannot_be_loaded(miniapp, small, varied, device, tmp_path, 
 def test_all_kernels_validate(miniapp, varied, device, precision):
     """Other schedules give each point the same bits, so checksums are those of any number of threads, but for sums."""
     threads = ("-t", "1,3") if device == "cpu" else ()
-    done = miniapp.run(*QUICK, GRID, "-k", "all,calibration", "-d", device, "--variant", ",".join(varied),
-                       "--precision", precision, "--validate", GRID_REFERENCE, "--checksums", "--format", "json",
+    done = miniapp.run(*QUICK, ROUGH, "-k", "all,calibration", "-d", device, "--variant", ",".join(varied),
+                       "--precision", precision, "--validate", ROUGH_REFERENCE, "--checksums", "--format", "json",
                        *threads, env={"OMP_SCHEDULE": "dynamic,2"})
     assert done.returncode == 0 and not TROUBLE.search(done.stderr), done
     report = json.loads(done.stdout)
@@ -189,12 +190,13 @@ def test_ceilings_have_the_directives_of_their_row(miniapp, small, varied, devic
 @pytest.mark.every_device
 def test_steps(miniapp, varied, device):
     """Each variant steps an ocean of its own, to the same bits on the host."""
-    report = miniapp.json(GRID, "--steps", 3, "-d", device, "--variant", ",".join(varied), "--checksums", quick=False)
+    words = (ROUGH, "-k", "ocean_step", "-d", device, "--variant", ",".join(varied))
+    report = miniapp.json(*words, "--steps", 3, "--checksums", quick=False)
     assert [row["variant"] for row in report["results"]] == varied
     of_each = [checksums_in({"checksums": [one for one in report["checksums"] if one["variant"] == name]})
                for name in varied]
     assert len(of_each[0]) > 5 and (device != "cpu" or all(one == of_each[0] for one in of_each))
-    text = miniapp.passes(GRID, "--steps", 1, "-d", device, "--variant", ",".join(varied), quick=False)
+    text = miniapp.passes(*words, "--steps", 1, quick=False)
     assert all(re.search(rf"^ocean_step on \S+ \({name}\) in float64: 1 step", text, re.MULTILINE)
                for name in varied), text
 
