@@ -165,7 +165,7 @@ def test_salinity_zero_is_the_limit_and_not_clamped():
 @pytest.mark.parametrize("extents", [BOX, PYHPC, ((0, 42), (-20, 40), (8000, 12000))])
 def test_extended_precision_of_density(extents):
     """Seawater in 80 bits beside 50 digits: the derivative by salinity has two evaluations, at the least root, too."""
-    points, water = [(0, 20, extents[2][1]), *random_points(extents, 8)], density.Teos10(clamps=False)
+    points, water = [(0, 20, extents[2][1]), *random_points(extents, 4)], density.Teos10(clamps=False)
     by_enthalpy = -mp.mpf(1024) / mp.mpf("9.81")
     exact = {"rho": [teos10.rho(*point) - 1024 for point in points],
              "enthalpy": [enthalpy_without_reference(*point) for point in points],
@@ -243,13 +243,12 @@ def test_pressure_takes_precedence_over_depth(input_file):
 
 
 def test_reference_file_is_reproducible(input_file, tmp_path):
-    """In processes of their own, so that no state of the library is shared."""
+    """In another process, so that no state of the library is shared."""
     copy = tmp_path / "elsewhere.h5"
     shutil.copy(input_file, copy)
     outputs = tmp_path / "a.h5", tmp_path / "b.h5"
-    for source, output in zip((input_file, copy), outputs):
-        script = HERE / "physics/make_reference.py"
-        subprocess.run([sys.executable, script, source, "-o", output], check=True)
+    assert make(input_file, outputs[0]) == make_reference.DONE
+    subprocess.run([sys.executable, HERE / "physics/make_reference.py", copy, "-o", outputs[1]], check=True)
     content = outputs[0].read_bytes()
     assert content == outputs[1].read_bytes()
     # they may have been made in the same second, so that times would be equal: there are none

@@ -42,6 +42,22 @@ def make(make_input, undrawn):  # pylint: disable=unused-argument
     return run
 
 
+@pytest.fixture(scope="module")
+def known():
+    return {}
+
+
+@pytest.fixture
+def made_of(make, runs, known, tmp_path_factory):
+    """The input that the importer makes of a stored run, once for all tests, and what it said."""
+    def run(name):
+        if name not in known:
+            grid = tmp_path_factory.mktemp(name) / "grid.h5"
+            known[name] = grid, make(runs / name, grid)
+        return known[name]
+    return run
+
+
 def step(miniapp, folder, grid, sequence="ocean_step_forced"):
     output = folder / "out.h5"
     miniapp.passes(grid, "--steps", 1, "-k", sequence, "-o", output, quick=False)
@@ -60,11 +76,14 @@ def fields_of(path):
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_next_step_is_that_of_veros(make, miniapp, runs, tmp_path, name):
+def test_next_step_is_that_of_veros(make, made_of, miniapp, runs, tmp_path, name):
     """TKE is that of Veros's routines where K_diss_v stays what it is; only momentum makes it anew, and
     without Richardson's number no more than that is needed."""
     folder, grid = runs / name, tmp_path / "grid.h5"
-    said = make(folder, grid, *(AS_PYOM if name == "as_pyom" else ()))
+    if name == "as_pyom":
+        said = make(folder, grid, *AS_PYOM)
+    else:
+        grid, said = made_of(name)
     assert isinstance(said, str), said
     of_tke = "next.h5" if name == "constant_prandtl" else "kept.h5"
     given = fields_of(folder / of_tke)  # those of a step in a given flow
@@ -86,10 +105,9 @@ def test_next_step_is_that_of_veros(make, miniapp, runs, tmp_path, name):
 
 @pytest.mark.parametrize("name", ["acc", "without_eke", "density_5"])
 @pytest.mark.parametrize("sequence", ["ocean_step", "ocean_step_eke"])
-def test_other_sequences_step_the_same(make, miniapp, runs, tmp_path, name, sequence):
+def test_other_sequences_step_the_same(made_of, miniapp, runs, tmp_path, name, sequence):
     """With the fluxes of the record, and in ocean_step with the diffusivities that were rebuilt."""
-    grid = tmp_path / "grid.h5"
-    make(runs / name, grid)
+    grid, _ = made_of(name)
     output = step(miniapp, tmp_path, grid, sequence)
     for field in ("temp", "salt"):
         assert difference(output, field, runs / name / "next.h5") < 1e-10
@@ -100,17 +118,16 @@ def test_other_sequences_step_the_same(make, miniapp, runs, tmp_path, name, sequ
 @pytest.mark.parametrize("name, said", [
     ("as_pyom", "pyom_compatibility_mode: 0, as Veros 1.7.0 is by default"),
     ("sources", "only ocean_step_forced takes them")])
-def test_what_a_step_would_miss_is_said_and_matters(make, miniapp, runs, tmp_path, name, said):
-    grid = tmp_path / "grid.h5"
-    assert said in make(runs / name, grid)
+def test_what_a_step_would_miss_is_said_and_matters(made_of, miniapp, runs, tmp_path, name, said):
+    grid, all_said = made_of(name)
+    assert said in all_said
     output = step(miniapp, tmp_path, grid, "ocean_step_eke")
     assert difference(output, "temp", runs / name / "next.h5") > 1e-10
 
 
-def test_all_that_is_stored_keeps_its_bits(make, runs, tmp_path):
+def test_all_that_is_stored_keeps_its_bits(made_of, runs):
     """Levels of the restart, without ghosts; what the record has of its step; all settings."""
-    folder, grid = runs / "sources", tmp_path / "grid.h5"
-    make(folder, grid)
+    folder, (grid, _) = runs / "sources", made_of("sources")
     with h5py.File(grid) as made, h5py.File(folder / "run.restart.h5") as restart, \
             h5py.File(folder / "run.snapshot.nc") as snapshot:
         core = restart["core"]
