@@ -76,11 +76,11 @@ def pack_what_is_compiled(miniapp, folder):
 
 def pack_the_program(miniapp, folder):
     """In the place of those that it would compile the build's own program. The words of each call of CMake are kept;
-    the build with the emulated device configures, too, and keeps the commands that it would compile with."""
+    the build with the emulated device configures once, too, and keeps the commands that it would compile with."""
     build, configure, look = miniapp.path.parent.parent, ":", ":"
     if miniapp.offload == "emulated":
-        configure = f'{shutil.which("cmake")} "$@"'
-        look = f'ninja -C "$2" -t commands miniapp >>{folder}/commands'
+        configure = f'[ -e {folder}/commands ] || {shutil.which("cmake")} "$@"'
+        look = f'[ -e {folder}/commands ] || ninja -C "$2" -t commands miniapp >{folder}/commands'
     executable(folder / "cmake", f"""#!/bin/sh
 set -e
 printf '%s\\n' "$@" "" >>{folder}/words
@@ -131,7 +131,7 @@ def run(unpacked):
 
 
 def test_flags(miniapp, packed, run):
-    """The host's kernels are compiled with the flags of the build, for each of two processors."""
+    """The host's kernels are compiled with the flags of the build, for the first of two processors (test_settings)."""
     if LONG:
         done = run("--version")
         assert re.search(" -O0 -march=x86-64-v[34] ", done.stdout), done
@@ -141,8 +141,8 @@ def test_flags(miniapp, packed, run):
     flags = cache_of(packed)["MINIAPP_HOST_FLAGS"]
     commands = (packed.parent.parent / "commands").read_text().splitlines()
     kernels = [command for command in commands if "-DPHYSICS_VARIANT=host_" in command]
-    v3, v4 = ([command for command in kernels if f" {flags} -march={level} " in command] for level in LEVELS)
-    assert len(v3) == len(v4) > 2 * len(miniapp.kernels) - 1 and len(kernels) == len(v3) + len(v4)
+    assert len(kernels) > 2 * len(miniapp.kernels) - 1
+    assert all(f" {flags} -march={LEVELS[0]} " in command for command in kernels)
 
 
 def test_settings(packed):
