@@ -26,7 +26,7 @@ import pytest
 
 import fields
 import local_slurm
-from processes import DEADLINE_S, Running
+from processes import DEADLINE_S, Running, Starter
 
 HERE = Path(__file__).parent
 GRID = HERE.parent / "inputs" / "grid.h5"
@@ -94,6 +94,7 @@ class Program:
     def __init__(self, path, offload):
         self.path = Path(path).resolve()
         self.offload = offload
+        self.starter, self.starts = None, self.path.parent.parent / "lib" / "libstarter.so"
         self.is_sanitized = b"__asan_init" in self.path.read_bytes()
         self.is_gcc = bool(re.search(r"^compiler +GNU", self.run("--version").stdout, re.MULTILINE))
         self.kernels = parse_kernels(self.run("--list-kernels").stdout)
@@ -113,8 +114,8 @@ class Program:
         return ["cpu", "gpu"] if usable else ["cpu"]
 
     def environment(self, changes=None):
-        """Ours with changes; None takes a variable away."""
-        result = {**os.environ, **(changes or {})}
+        """Ours, but for the name of the test, with changes; None takes a variable away."""
+        result = {**os.environ, "PYTEST_CURRENT_TEST": None, **(changes or {})}
         result = {name: value for name, value in result.items() if value is not None}
         if self.is_sanitized:
             # a report has an exit code of its own, which no test takes for ours
@@ -142,11 +143,30 @@ class Program:
         return [str(self.path), *map(str, arguments)]
 
     def run(self, *arguments, env=None, **options):
-        """One run, whatever comes of it. Options go to subprocess.run."""
+        """One run, whatever comes of it. Options go to subprocess.run; it is a true start with any."""
+        if not (env or options) and self.starts.exists():
+            return self.run_by_starter(self.command(*arguments))
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
                    "stdin": subprocess.DEVNULL, "timeout": DEADLINE_S, **options}
         return subprocess.run(self.command(*arguments), env=self.environment(env), text=True,
                               errors="surrogateescape", check=False, **options)
+
+    def run_by_starter(self, command):
+        environment = self.environment()
+        if not self.starter or self.starter.environment != environment:
+            self.stop()
+            self.starter = Starter(self.starts, self.path, environment)
+        try:
+            return self.starter.run(command)
+        except TimeoutError as error:
+            self.stop()
+            raise subprocess.TimeoutExpired(command, DEADLINE_S) from error
+
+    def stop(self):
+        """Ends what starts the program, with a run that hangs."""
+        if self.starter:
+            self.starter.stop()
+            self.starter = None
 
     def start(self, *arguments, env=None, **options):
         """A run to wait for and to disturb; it announces its first calls and turns."""
@@ -357,6 +377,8 @@ def program_of(config):
     if not hasattr(config, "miniapp_program"):
         path = config.getoption("--miniapp")
         config.miniapp_program = Program(path, config.getoption("--offload")) if path else None
+        if path:
+            config.add_cleanup(config.miniapp_program.stop)
     return config.miniapp_program
 
 

@@ -11,6 +11,7 @@ import os
 import pty
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -167,6 +168,36 @@ def watch(command, **more):
         seen = read_to_the_end(leader)
     os.close(leader)
     return process.returncode, seen
+
+
+class Starter:
+    """Starts a program again and again in one environment, by starter.c: each run gives what subprocess.run gives,
+    without the work of the dynamic loader and the sanitizers before main."""
+
+    def __init__(self, library, program, environment):
+        self.environment = environment
+        self.socket, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.socket.settimeout(DEADLINE_S)
+        with other:
+            self.process = subprocess.Popen([program], stdin=other, stdout=subprocess.DEVNULL,
+                                            env={**environment, "LD_PRELOAD": str(library)})
+
+    def run(self, command):
+        with (tempfile.TemporaryFile("w+", errors="surrogateescape") as out,
+              tempfile.TemporaryFile("w+", errors="surrogateescape") as err):
+            words = b"".join(os.fsencode(word) + b"\0" for word in (os.getcwd(), *command))
+            socket.send_fds(self.socket, [words], [out.fileno(), err.fileno()])
+            status = self.socket.recv(4)
+            assert status, "starter.c has ended"
+            for stream in (out, err):
+                stream.seek(0)
+            code = os.waitstatus_to_exitcode(int.from_bytes(status, sys.byteorder))
+            return subprocess.CompletedProcess(command, code, out.read(), err.read())
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+        self.socket.close()
 
 
 class FullPipe:
