@@ -16,18 +16,27 @@ VERSION = re.search(r"^project\(miniapp VERSION (\S+) ", (ROOT / "CMakeLists.txt
                     re.MULTILINE)[1]
 
 
-@pytest.fixture
-def clone(tmp_path):
+def ready(path):
     """A clone whose change log has an entry of today's version."""
     if not (ROOT / ".git").exists() or not shutil.which("git"):
         pytest.skip("this is not a git repository")
-    path = tmp_path / "clone"
     subprocess.run(["git", "clone", "-q", ROOT, path], check=True)
     shutil.copy(ROOT / "run" / "dev" / "release", path / "run/dev/release")  # as it is, committed or not
     log = (path / "CHANGELOG.md").read_text()
     (path / "CHANGELOG.md").write_text(f"## {VERSION} - 2026-01-01\n\n{log}")
     commit(path)
     return path
+
+
+@pytest.fixture
+def clone(tmp_path):
+    return ready(tmp_path / "clone")
+
+
+@pytest.fixture(scope="module")
+def unspoilt(tmp_path_factory):
+    """One for all tests that leave it as it is."""
+    return ready(tmp_path_factory.mktemp("unspoilt") / "clone")
 
 
 def git(path, *words):
@@ -64,13 +73,14 @@ def test_packs_builds_and_validates(clone):
     assert git(clone, "status", "--porcelain") == ""
 
 
-def test_changes_are_not_released(clone):
-    (clone / "new").touch()
-    fails(clone, "has changes")
+def test_changes_are_not_released(unspoilt):
+    (unspoilt / "new").touch()
+    fails(unspoilt, "has changes")
+    (unspoilt / "new").unlink()
 
 
-def test_versions_have_to_agree(clone):
-    fails(clone, r"CMakeLists.txt does not name the version 9\.9\.9", "9.9.9")
+def test_versions_have_to_agree(unspoilt):
+    fails(unspoilt, r"CMakeLists.txt does not name the version 9\.9\.9", "9.9.9")
 
 
 def test_citation_has_to_name_the_version(clone):
@@ -87,12 +97,13 @@ def test_change_log_has_to_have_an_entry(clone):
     fails(clone, "CHANGELOG.md has no line")
 
 
-def test_a_version_is_released_once(clone):
-    git(clone, "tag", f"v{VERSION}")
-    fails(clone, "the tag .* exists")
+def test_a_version_is_released_once(unspoilt):
+    git(unspoilt, "tag", f"v{VERSION}")
+    fails(unspoilt, "the tag .* exists")
+    git(unspoilt, "tag", "-d", f"v{VERSION}")
 
 
 @pytest.mark.parametrize("words", [(), ("1.2",), ("1.2.3", "1.2.4"), ("--now", "1.2.3")])
-def test_wrong_usage(clone, words):
-    done = release(clone, *words)
+def test_wrong_usage(unspoilt, words):
+    done = release(unspoilt, *words)
     assert done.returncode == 2 and done.stderr.startswith("usage: run/dev/release"), done
