@@ -133,10 +133,13 @@ def flags(prefix, *options):
     return shlex.split(command("pkg-config", *options, "miniapp", env=environment))
 
 
-@pytest.mark.parametrize("build", [
-    ("cc", "main.c", "-std=c99"), ("clang-19", "main.c", "-std=c11"),
-    ("c++", "main.cpp", "-std=c++11"), ("clang++-19", "main.cpp", "-std=c++17")],
-    ids=lambda build: build[0])
+BUILDS = [("cc", "main.c", "-std=c99"), ("c++", "main.cpp", "-std=c++11"),
+          ("clang-19", "main.c", "-std=c11"), ("clang++-19", "main.cpp", "-std=c++17")]
+
+
+@pytest.mark.parametrize("prefix, build", [
+    *(("in place", build) for build in BUILDS), *(("moved", build) for build in BUILDS[:2])], indirect=["prefix"],
+    ids=lambda value: value if isinstance(value, str) else value[0])
 def test_client_by_pkg_config(prefix, build, device, tmp_path):
     program, source, standard = build
     if not shutil.which(program):
@@ -162,14 +165,12 @@ def test_version_of_pkg_config(prefix):
 # ---- headers ----
 
 @pytest.mark.parametrize("header", HEADERS)
-@pytest.mark.parametrize("language, standards, compilers", [
-    ("c", ("c99", "c11"), ("cc", "clang-19")),
-    ("c++", ("c++11", "c++17"), ("c++", "clang++-19"))], ids=["c", "c++"])
-def test_header_alone(header, language, standards, compilers):
+@pytest.mark.parametrize("language, compilers", [
+    ("c", {"cc": "c99", "clang-19": "c11"}), ("c++", {"c++": "c++11", "clang++-19": "c++17"})], ids=["c", "c++"])
+def test_header_alone(header, language, compilers):
     for program in filter(shutil.which, compilers):
-        for standard in standards:
-            command(program, "-x", language, f"-std={standard}", *STRICT, "-fsyntax-only",
-                    "-I", ROOT / "include", "-", input=f"#include <{header}>\nint nothing;\n")
+        command(program, "-x", language, f"-std={compilers[program]}", *STRICT, "-fsyntax-only",
+                "-I", ROOT / "include", "-", input=f"#include <{header}>\nint nothing;\n")
 
 
 # ---- versions of the library ----
