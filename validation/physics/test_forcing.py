@@ -10,7 +10,7 @@ import pytest
 import miniapp as package
 from conftest import HERE, INPUT, read
 
-pytestmark = pytest.mark.every_device
+pytestmark = pytest.mark.every_gpu
 
 OCEANS = HERE.parent / "inputs"
 STEP, STEPS, START = 43200.0, 7, 100000.0
@@ -56,6 +56,7 @@ def end_of(miniapp, path, folder, *words):
 
 @pytest.mark.usefixtures("library")
 @pytest.mark.unsanitized("it needs a sanitized Python")
+@pytest.mark.every_device
 def test_each_step_has_the_forcing_of_its_time(miniapp, device, forced, tmp_path):
     """As if the fields were set anew before each step, to the last bits."""
     path, records = forced
@@ -170,6 +171,7 @@ def test_a_field_set_by_hand_follows_no_records(forced):
         assert state.get("t_star").std() > 0
 
 
+@pytest.mark.every_device
 def test_wind_stirs_and_the_water_is_restored(miniapp, device, tmp_path):
     """As in Veros's setups global_1deg and north_atlantic: one step with what they make of wind, sunlight and a
     target is that with the same fluxes and sources given."""

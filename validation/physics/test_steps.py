@@ -396,7 +396,6 @@ def test_numbers_of_steps(miniapp, small, value):
 @pytest.mark.parametrize("sequence, most, kept", [
     ("ocean_step", 100, ("temp", "salt")), ("ocean_step_eke", 100, ("temp", "salt")),
     ("ocean_step_forced", 1, ("temp", "salt")), ("ocean_step_forced", 100, ("salt",))])
-@pytest.mark.every_device
 def test_stored_acc(miniapp, device, tmp_path, sequence, most, kept):
     """It stays finite and about as warm as it was, and keeps heat and salt: the file holds the fluxes of
     the first step, and restoring changes that of heat."""

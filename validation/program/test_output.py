@@ -17,7 +17,7 @@ import pytest
 from conftest import DONE, HERE, INPUT, MISMATCH, OUTPUT, QUICK, TROUBLE, USAGE, read, write
 from processes import library, pause_at_random
 
-pytestmark = pytest.mark.every_device
+pytestmark = pytest.mark.every_gpu
 
 OLD = b"the results of last week"
 LARGE = "1e6"  # points of a run whose output, 8 MB, takes a moment to write
@@ -62,6 +62,7 @@ def test_contents(miniapp, small, kernel, device, tmp_path):
         assert set(file) == {described.name for described in kernel.outputs} | axes
 
 
+@pytest.mark.every_device
 def test_an_output_that_the_settings_leave_untouched(miniapp, small, device, tmp_path):
     """It is no result: not written, hashed or compared."""
     words = small, "-k", "isoneutral_mixing", "-d", device, "--set", "enable_eddy_streamfunction=0"
@@ -143,6 +144,7 @@ def test_ncdump_reads_it(miniapp, small, tmp_path):
     assert "double dHdT(z, y, x)" in done.stdout and done.stderr == ""
 
 
+@pytest.mark.every_device
 def test_output_is_a_reference(miniapp, small, device, tmp_path):
     """It is complete, and the input it was made from gives it again."""
     output = tmp_path / "output.h5"

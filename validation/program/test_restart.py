@@ -17,7 +17,7 @@ from processes import FullPipe, read_to_the_end
 from test_output import unfinished
 from test_results import overflow
 
-pytestmark = pytest.mark.every_device
+pytestmark = pytest.mark.every_gpu  # where a device is emulated, what is asked of a file is the host's
 
 SEQUENCE = "ocean_step_eke"
 EVER = 10**6  # more steps than any test waits for
@@ -71,6 +71,7 @@ def march_on_the_grid(miniapp, tmp_path, device):
 
 # ---- snapshots ----
 
+@pytest.mark.every_device
 def test_snapshots(march_on_the_grid):
     """In Veros's layout: on time, depth, latitude and longitude, without ghosts, land missing."""
     march_on_the_grid.passes(7, every=3)
@@ -108,6 +109,7 @@ def test_axes_without_coordinates(miniapp, tmp_path):
     np.testing.assert_allclose(read(tmp_path / "end.000001.nc", "xt"), widths.cumsum() - widths / 2)
 
 
+@pytest.mark.every_device
 def test_snapshots_in_float32(march):
     march.passes(2, "--precision", "float32", every=1)
     assert read(march.snapshot(1), "temp").dtype == np.float32
@@ -143,6 +145,7 @@ def march_with_and_without_ghosts(request, march):
     return march
 
 
+@pytest.mark.every_device
 def test_a_run_that_goes_on(march_with_and_without_ghosts):
     march = march_with_and_without_ghosts
     march.passes(6)
@@ -168,6 +171,7 @@ def test_other_files_are_no_snapshots(march):
     march.assert_end_is_that_of(6)
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
 def test_signals_lose_nothing(march, number):
     """The step that they came in is kept."""
@@ -183,6 +187,7 @@ def test_signals_lose_nothing(march, number):
     march.assert_end_is_that_of(last + 7)
 
 
+@pytest.mark.every_device
 def test_a_kill_loses_what_came_after_the_last(march):
     with march.miniapp.start(*march.words(EVER, every=1)) as process:
         process.wait_for(march.snapshot(3).exists)
@@ -454,6 +459,7 @@ def test_snapshots_of_an_earlier_run_are_named(march):
 UNSTABLE = ("--set", "dt_tracer=3e6", "--set", "AB_eps=10", "-t", 1, "--allow-invalid")
 
 
+@pytest.mark.every_device
 def test_the_first_step_that_is_not_finite(march):
     """It is found with snapshots and without, and is the first."""
     def fails(*words):
@@ -470,6 +476,7 @@ def test_the_first_step_that_is_not_finite(march):
     assert "finite" not in done.stderr
 
 
+@pytest.mark.every_device
 def test_all_fields_that_are_not_finite_are_named(march):
     """Of two whose names are one within the other, too, or within the sequence's name."""
     overflow(march.ocean)
@@ -483,6 +490,7 @@ def test_all_fields_that_are_not_finite_are_named(march):
     assert sorted([re.search(r"are: (\w+)\[", said)[1], *listed]) == sorted(bad)
 
 
+@pytest.mark.every_device
 def test_steps_that_leave_the_ocean(march):
     """However finite they are: neither that nor later states become snapshots."""
     words = [word for word in UNSTABLE if word != "--allow-invalid"]
