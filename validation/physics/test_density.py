@@ -122,7 +122,7 @@ def seawater(deepest, seed=17):
     ends = (20, 400, 1400, 2800, 4300, 5700, 7000, 9000)
     p = np.array(sorted({*ends, *range(0, 12001, 250)}, reverse=True), float)
     p = p[p <= deepest]
-    shape = len(p), 10, 12
+    shape = len(p), 6, 12
     salt, temp = rng.uniform(0, 42, shape), rng.uniform(-2, 40, shape)
     salt[:, :2], temp[:, :2] = rng.uniform(0.01, 10, salt[:, :2].shape), rng.uniform(-12, 20, salt[:, :2].shape)
     temp[:, 2] = rng.uniform(-16, -15, temp[:, 2].shape)

@@ -230,13 +230,13 @@ def test_one_that_is_no_longer_finite(miniapp, tmp_path):
 def test_a_step_of_a_tracer_alone(miniapp, device, choice, tmp_path):
     """Where temperature and salinity stay as they are."""
     output, words = tmp_path / "out.h5", ("-d", device, "--set", choice)
-    result = miniapp.json(GRID, "--steps", 10, "-k", "tracer_step", *words, "-o", output, quick=False)["results"][0]
+    result = miniapp.json(ACC, "--steps", 10, "-k", "tracer_step", *words, "-o", output, quick=False)["results"][0]
     budget, = result["steps"]["budgets"]
     assert budget["budget"] == "tracer" and budget["kept"]
-    assert np.abs(read(output, "tracer") - read(GRID, "temp")).max() > 0.01
+    assert np.abs(read(output, "tracer") - read(ACC, "temp")).max() > 0.01
     end = tmp_path / "end.h5"
     for steps in (6, 10):
-        step(miniapp, GRID, end, *words, "--every", 5, "--restart", sequence="tracer_step", steps=steps)
+        step(miniapp, ACC, end, *words, "--every", 5, "--restart", sequence="tracer_step", steps=steps)
     np.testing.assert_array_equal(read(end, "tracer"), read(output, "tracer"))
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import fields
-from conftest import DEVICE, DONE, INPUT, OUTPUT, QUICK, TROUBLE, assert_one_line, write
+from conftest import DEVICE, DONE, INPUT, LONG, OUTPUT, QUICK, TROUBLE, assert_one_line, write
 from processes import FullPipe, pause_at_random
 from test_output import unfinished
 
@@ -166,7 +166,7 @@ def test_address_space_too_small_for_the_grid(miniapp, small):
 def test_any_limit_of_address_space(miniapp, small):
     """Down to where the process cannot even start, which the loader says."""
     codes = []
-    for megabytes in range(20, 700, 20):
+    for megabytes in range(20, 700, 20 if LONG else 40):
         done = miniapp.run(*QUICK, small, "-k", "eos", "--size", "1e6", "-t", 1,
                            preexec_fn=limited(resource.RLIMIT_AS, megabytes * 2**20))
         if "error while loading shared libraries" in done.stderr:

@@ -1,5 +1,6 @@
 """Longitude, latitude, depth and time of a variable, by CF's attributes or by common names."""
 
+import functools
 import os
 import re
 
@@ -148,16 +149,25 @@ def check_nominal(path, coordinates, declared):
         raise curvilinear(path, f"'{name}' differs from '{line.name}' by {apart[name]:.3g} degrees")
 
 
+@functools.lru_cache(maxsize=16)
+def virtual_in(path, _changed):
+    """The virtual datasets of a file, which is opened once as long as it has not changed."""
+    import h5py  # pylint: disable=import-outside-toplevel
+    if not h5py.is_hdf5(path):
+        return set()
+    with h5py.File(path) as file:
+        found = ((name, file.get(name)) for name in file)
+        return {name for name, one in found if isinstance(one, h5py.Dataset) and one.is_virtual}
+
+
 def check_stored(path, name):
     """HDF5 reads what the sources of a virtual dataset lack as zeros, without a word."""
     if not os.path.isfile(path):  # but a Dataset
         return
-    import h5py  # pylint: disable=import-outside-toplevel
-    if h5py.is_hdf5(path):
-        with h5py.File(path) as file:
-            if name in file and file[name].is_virtual:
-                raise Unusable(f"{path}: '{name}' is virtual, so it may lack parts, expected data in the "
-                               "file itself: xarray.open_dataset(OLD).to_netcdf(NEW) copies it")
+    of_file = os.stat(path)
+    if name in virtual_in(path, (of_file.st_ino, of_file.st_size, of_file.st_mtime_ns)):
+        raise Unusable(f"{path}: '{name}' is virtual, so it may lack parts, expected data in the "
+                       "file itself: xarray.open_dataset(OLD).to_netcdf(NEW) copies it")
 
 
 def load(path, variable):
