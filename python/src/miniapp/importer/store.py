@@ -1,28 +1,43 @@
 """Files of HDF5 that are valid netCDF-4 and the same bit for bit on every run: no times, checksums on all data."""
 
+import functools
 import os
 
 import h5py
 import numpy as np
+from h5py import h5a, h5d, h5ds, h5p, h5s, h5t
 
 
 def create_file(path):
     """An empty file of the 1.10 format; h5py.File cannot leave out the root group's times."""
-    creation = h5py.h5p.create(h5py.h5p.FILE_CREATE)
+    creation = h5p.create(h5p.FILE_CREATE)
     creation.set_obj_track_times(False)
-    access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    access = h5p.create(h5p.FILE_ACCESS)
     access.set_libver_bounds(h5py.h5f.LIBVER_V110, h5py.h5f.LIBVER_V110)
     access.set_fclose_degree(h5py.h5f.CLOSE_STRONG)
     return h5py.File(h5py.h5f.create(os.fsencode(path), h5py.h5f.ACC_TRUNC, creation, access))
 
 
+@functools.cache
+def number_type(dtype):
+    return h5t.py_create(dtype, logical=True)
+
+
+@functools.cache
+def text_type(length, is_ascii):
+    """A fixed length: HDF5 puts other strings in its heap, which has no checksum."""
+    return h5t.py_create(h5py.string_dtype("ascii" if is_ascii else "utf-8", length), logical=True)
+
+
 def set_attributes(target, attributes):
-    """Strings get a fixed length: HDF5 puts the others in its heap, which has no checksum."""
     for key, value in attributes.items():
         if isinstance(value, str):
-            content = value.encode()
-            value = np.array(content, h5py.string_dtype("ascii" if value.isascii() else "utf-8", len(content) or 1))
-        target.attrs[key] = value
+            values = np.array(value.encode() or b"\0")
+            kind = text_type(values.itemsize, value.isascii())
+        else:
+            values = np.asarray(value, order="C")
+            kind = number_type(values.dtype)
+        h5a.create(target, key.encode(), kind, h5s.create_simple(values.shape)).write(values, kind)
 
 
 def chunks_of(values):
@@ -30,20 +45,34 @@ def chunks_of(values):
     return values.shape if values.nbytes <= 2**26 else (1, *values.shape[1:])
 
 
+def create_dataset(group, name, values):
+    values = np.asarray(values, order="C")
+    creation = h5p.create(h5p.DATASET_CREATE)
+    creation.set_chunk(chunks_of(values))
+    creation.set_fill_time(h5d.FILL_TIME_ALLOC)
+    creation.set_shuffle()
+    creation.set_deflate(6)
+    creation.set_fletcher32()
+    creation.set_obj_track_times(False)
+    kind = number_type(values.dtype)
+    dataset = h5d.create(group, name.encode(), kind, h5s.create_simple(values.shape), creation)
+    dataset.write(h5s.ALL, h5s.ALL, values, kind)
+    return dataset
+
+
 def write(path, fields, axes_of, attributes_of, root):
     """Datasets with checksums; one that is its own axis is the scale of that axis. An axis without a scale
-    has none attached."""
+    has none attached. h5py's layer above HDF5 would take most of the time for a small file."""
     scales = {}
     with create_file(path) as h5:
-        set_attributes(h5, root)
+        set_attributes(h5.id, root)
         for name, values in fields.items():
-            dataset = h5.create_dataset(name, data=values, chunks=chunks_of(values), shuffle=True,
-                                        compression=6, fletcher32=True, track_times=False)
+            dataset = create_dataset(h5.id, name, values)
             set_attributes(dataset, attributes_of(name))
             if tuple(axes_of(name)) == (name,):
-                dataset.make_scale(name)
+                h5ds.set_scale(dataset, name.encode())
                 scales[name] = dataset
                 continue
             for i, axis in enumerate(axes_of(name)):
                 if axis in scales:
-                    dataset.dims[i].attach_scale(scales[axis])
+                    h5ds.attach_scale(dataset, scales[axis], i)
