@@ -1,5 +1,6 @@
 """What configure refuses, in one line."""
 
+import functools
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,6 +11,23 @@ from conftest import LONG
 from processes import executable
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def configure(build, *words, source=ROOT):
+    return subprocess.run(["cmake", "-S", source, "-B", build, "-G", "Ninja", *words], capture_output=True, text=True,
+                          check=False)
+
+
+def refuses(complaint, *words, **options):
+    done = configure(*words, **options)
+    assert done.returncode, done
+    assert complaint in " ".join(done.stderr.split()), done.stderr
+
+
+@pytest.fixture(scope="module")
+def build_by(tmp_path_factory):
+    """A folder of a compiler's builds, which looks at the compiler once: what is refused can be corrected there."""
+    return functools.cache(tmp_path_factory.mktemp)
 
 
 @pytest.mark.parametrize("compiler,targets,complaint", [
@@ -23,42 +41,31 @@ ROOT = Path(__file__).resolve().parents[2]
     ("gcc-12", "amd:gfx90a", "Offload for amd:gfx90a is built by Clang: install clang-19"),
     ("gcc-12", "nvidia:sm_9999", "install gcc-12-offload-nvptx for GCC 12, and name one target"),
 ])
-def test_configure_refuses(tmp_path, compiler, targets, complaint):
-    done = subprocess.run(["cmake", "-S", ROOT, "-B", tmp_path, f"-DCMAKE_C_COMPILER={compiler}",
-                           f"-DMINIAPP_OFFLOAD={targets}"], capture_output=True, text=True,
-                          check=False)
-    assert done.returncode, done
-    assert complaint in " ".join(done.stderr.split()), done.stderr
+def test_configure_refuses(build_by, compiler, targets, complaint):
+    refuses(complaint, build_by(compiler), f"-DCMAKE_C_COMPILER={compiler}", f"-DMINIAPP_OFFLOAD={targets}")
 
 
-def test_variant_that_is_none(tmp_path):
-    done = subprocess.run(["cmake", "-S", ROOT, "-B", tmp_path, "-DCMAKE_C_COMPILER=clang-19",
-                           "-DMINIAPP_VARIANTS=dynamic;statik"], capture_output=True, text=True, check=False)
-    assert done.returncode and "there is no variant 'statik'; there are distribute, dynamic" in " ".join(
-        done.stderr.split()), done.stderr
-
-
-def test_variant_of_ones_own(tmp_path):
-    """One file. It is built once its first line says what it is for."""
-    source = tmp_path / "source"
+def test_variants(tmp_path):
+    """None that there is not, but one's own: one file. It is built once its first line says what it is for."""
+    source, build = tmp_path / "source", tmp_path / "build"
     source.mkdir()
     for path in ROOT.iterdir():
         if path.name not in ("physics", "build", ".git"):
             (source / path.name).symlink_to(path)
     shutil.copytree(ROOT / "physics", source / "physics")
+    words = [build, "-DCMAKE_C_COMPILER=clang-19", "-DMINIAPP_TESTS=OFF"]
+    refuses("there is no variant 'statik'; there are distribute, dynamic", *words,
+            "-DMINIAPP_VARIANTS=dynamic;statik", source=source)
+    words.append("-DMINIAPP_VARIANTS=fours")
     header = source / "physics/variants/fours.h"
-    words = ["cmake", "-S", source, "-B", tmp_path / "build", "-G", "Ninja", "-DCMAKE_C_COMPILER=clang-19",
-             "-DMINIAPP_TESTS=OFF", "-DMINIAPP_VARIANTS=fours"]
     header.write_text('#define SCHEDULE schedule(static, 4)\n#include "static.h"\n')
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode and "fours.h: the first line has to be /* host: PURPOSE */ or" in " ".join(
-        done.stderr.split()), done.stderr
+    refuses("fours.h: the first line has to be /* host: PURPOSE */ or", *words, source=source)
     header.write_text("/* host: four rows at a time */\n" + header.read_text())
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = configure(*words, source=source)
     assert done.returncode == 0 and "miniapp-variant-fours.so for --variant fours" in done.stdout, done
     target = "physics/CMakeFiles/physics_fours_float64.dir/eos/eos.c.o"
-    subprocess.run(["cmake", "--build", tmp_path / "build", "--target", target], check=True)
-    assert b"eos_fours_float64" in (tmp_path / "build" / target).read_bytes()
+    subprocess.run(["cmake", "--build", build, "--target", target], check=True)
+    assert b"eos_fours_float64" in (build / target).read_bytes()
 
 
 @pytest.mark.skipif(not LONG, reason="MINIAPP_TEST_LONG=1 builds kernels that count beyond 1e9 points")
