@@ -76,12 +76,14 @@ class Ranks:
         """Open MPI takes 0.2 s to look for networks that are not used within a node, and as long to start
         a daemon beside a process that has no launcher. Its launcher fails if another one, of another file
         of tests, removes their common folder just then, as the last of them does: each file has its own.
-        Either MPI has hwloc look for PCI devices, which takes 20 ms in a virtual machine."""
+        Either MPI has hwloc look for PCI devices, which takes 20 ms in a virtual machine, and load plug-ins for GPUs
+        with X11. Open MPI's launcher and MPICH's UCX set up ways to share memory of which one is enough."""
         return self.miniapp.environment({
             "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
             "OMPI_MCA_pml": "ob1", "OMPI_MCA_ess_singleton_isolated": "1",
             "OMPI_MCA_orte_tmpdir_base": str(self.folder), "HWLOC_COMPONENTS": "-pci,-linuxio",
+            "HWLOC_PLUGINS_PATH": str(self.folder / "none"), "PMIX_MCA_gds": "hash", "UCX_TLS": "self,posix",
             **self.changes})
 
     def run(self, ranks, *arguments, program=None):
