@@ -320,7 +320,7 @@ def test_preset_that_is_none(made_up):
     done = made_up.test("host", "hots")
     assert done.returncode == 2 and done.stdout == "" and not made_up.started.exists()
     assert done.stderr == ("run/test: there is no preset 'hots'; there are host asan host-gcc nvptx "
-                           "host-mpi emulated nvptx-gcc emulated-mpich amdgpu fuzz\n")
+                           "host-mpi emulated nvptx-gcc emulated-mpich amdgpu\n")
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
