@@ -60,27 +60,33 @@ def test_scripts_are_found():
     assert {"test", "bundle", "regress", "dev/slurm", "reframe/check"} <= set(scripts())
 
 
-@pytest.mark.parametrize("option", ["--help", "-h"])
-@pytest.mark.parametrize("script", scripts())
-def test_help_helps_and_does_nothing_else(script, option, tmp_path):
-    """It starts none of the programs that do a script's work, and writes nothing."""
-    folder, tools, home = tmp_path / "copy", tmp_path / "tools", tmp_path / "home"
-    shutil.copytree(RUN, folder / "run", ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "python").symlink_to(ROOT / "python")
-    home.mkdir()
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory):
+    """The scripts in a folder beside an empty home, and tools that say that they were started; and the environment in
+    which all of that is in reach. What Python compiles lies elsewhere."""
+    folder = tmp_path_factory.mktemp("copied")
+    shutil.copytree(RUN, folder / "copy" / "run", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "copy" / "python").symlink_to(ROOT / "python")
+    (folder / "home").mkdir()
     for tool in ("cmake", "ctest", "ninja", "apt-get", "dpkg-query", "git", "pip", "tar", "xz",
                  "slurmctld", "slurmd", "scontrol", "nvidia-smi", "clang-19"):
-        executable(tools / tool, USELESS)
-    before = sorted(tmp_path.rglob("*"))
-    done = subprocess.run([folder / "run" / script, option], cwd=home, capture_output=True,
-                          text=True, check=False, timeout=DEADLINE_S, stdin=subprocess.DEVNULL,
-                          env={"PATH": f"{tools}:/usr/bin:/bin", "HOME": str(home),
-                               "TMPDIR": str(home), "STARTED": str(tmp_path / "started"),
-                               "PYTHONDONTWRITEBYTECODE": "1"})
+        executable(folder / "tools" / tool, USELESS)
+    return folder, {"PATH": f"{folder}/tools:/usr/bin:/bin", "HOME": f"{folder}/home", "TMPDIR": f"{folder}/home",
+                    "STARTED": f"{folder}/started", "PYTHONPYCACHEPREFIX": str(tmp_path_factory.mktemp("compiled"))}
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+@pytest.mark.parametrize("script", scripts())
+def test_help_helps_and_does_nothing_else(copied, script, option):
+    """It starts none of the programs that do a script's work, and writes nothing."""
+    folder, environment = copied
+    before = sorted(folder.rglob("*"))
+    done = subprocess.run([folder / "copy" / "run" / script, option], cwd=folder / "home", capture_output=True,
+                          text=True, check=False, timeout=DEADLINE_S, stdin=subprocess.DEVNULL, env=environment)
     assert done.returncode == 0 and done.stderr == "", done
     assert f"run/{script}" in done.stdout or f"usage: {script}" in done.stdout, done.stdout
     assert len(done.stdout.splitlines()) >= 3 and "set -eu" not in done.stdout
-    assert sorted(tmp_path.rglob("*")) == before
+    assert sorted(folder.rglob("*")) == before
 
 
 # ---- files that they write ----
