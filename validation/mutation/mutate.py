@@ -68,11 +68,15 @@ def sources(tree, kernel):
 
 
 def mutated(texts, expression):
-    """The first source that a mutation changes, and what becomes of it; or None."""
-    done = subprocess.run(["sed", expression], input="\0".join(texts.values()), capture_output=True,
-                          text=True, check=True)
-    results = zip(texts, done.stdout.split("\0"))
-    return next(((path, text) for path, text in results if text != texts[path]), None)
+    """The first source that a mutation changes, the kernel's own where it can, and what becomes of it; or None."""
+    own, *headers = texts
+    for paths in ([own], headers):
+        done = subprocess.run(["sed", expression], input="\0".join(map(texts.get, paths)), capture_output=True,
+                              text=True, check=True)
+        for path, text in zip(paths, done.stdout.split("\0")):
+            if text != texts[path]:
+                return path, text
+    return None
 
 
 def fate(tree, mutation, stored):
