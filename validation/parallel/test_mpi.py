@@ -437,9 +437,9 @@ def test_forcing_and_means_do_not_depend_on_the_cut(ranks, tmp_path, device):
 
 def test_steps_do_not_go_on_from_another_run(ranks, tmp_path):
     words = (ACC, "-k", "ocean_step_eke", "--every", 1, "-o", tmp_path / "end.nc")
-    ranks.passes("2x2", *words, "--steps", 2)
+    ranks.passes("2x1", *words, "--steps", 2)
     ranks.fails(INPUT, r"end\.000001\.nc: cannot continue from it: it was made with kappaH_min=2e-05, but this run has "
-                "kappaH_min=10$", 4, *words, "--steps", 2, "--restart", "--set", "kappaH_min=10")
+                "kappaH_min=10$", 2, *words, "--steps", 2, "--restart", "--set", "kappaH_min=10")
 
 
 def test_budgets_do_not_depend_on_the_cut(ranks, tmp_path):
@@ -674,7 +674,7 @@ def test_a_warning_of_any_part(ranks, tmp_path):
     mask[:, -6, 10:14] = 0
     replace(path, "maskV", mask)
     for words in ((GRID, 0), (path, 1)):
-        done = ranks.run(4, "-k", "isoneutral", *QUICK, words[0])
+        done = ranks.run(2, "--decompose", "1x2", "-k", "isoneutral", *QUICK, words[0])
         warned = [line for line in own_lines(done.stderr) if "are closed between cells" in line]
         assert done.returncode == DONE and len(warned) == words[1], done
 
@@ -690,7 +690,7 @@ def test_a_part_without_water(ranks, tmp_path):
         for name, mask in masks.items():
             mask[..., north - (name == "maskV"):, :] = 0
             replace(path, name, mask * southern)
-        done = ranks.run(4, "--decompose", "1x4", "-k", chosen, *QUICK, path)
+        done = ranks.run(2, "--decompose", "1x2", "-k", chosen, *QUICK, path)
         warned = [line for line in own_lines(done.stderr) if "all of the ocean is land" in line]
         assert done.returncode == DONE and len(warned) == said, done
 
@@ -723,8 +723,8 @@ def test_a_file_in_which_one_process_finds_an_error(ranks, tmp_path):
     place = tuple(water[np.argmax(water[:, 1])])
     values[place] = 99
     replace(path, "temp", values)
-    ranks.fails(INPUT, re.escape(f"temp[{', '.join(map(str, place))}] is 99"), 4, *QUICK,
-                "-k", "eos", path)
+    ranks.fails(INPUT, re.escape(f"temp[{', '.join(map(str, place))}] is 99"), 2, *QUICK,
+                "--decompose", "1x2", "-k", "eos", path)
 
 
 def test_a_process_without_memory(ranks, tmp_path):
