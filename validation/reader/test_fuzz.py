@@ -22,6 +22,7 @@ done
 {text}
 """
 COPY = "    #0 0x1 in __asan_memcpy (/bin/fuzz_input+0x1)\n    #1 0x2 in raise (/lib/libc.so.6+0x2)\n"
+CHECKSUM = "    #1 0x2 in stored_behind /fuzz_input.c:7\n    #2 0x2 in H5_checksum_fletcher32 /fuzz_input.c:9\n"
 HDF5 = "    #2 0x3 in H5O_open (/usr/lib/libhdf5.so+0x2)\n"
 OURS = "    #3 0x4 in read_box /miniapp/file/hdf5_file.c:7\n"
 
@@ -41,6 +42,7 @@ def end(stack, code=77):
 
 
 @pytest.mark.parametrize("text, where", [(end(COPY + HDF5 + OURS), "HDF5 H5O_open"),
+                                         (end(CHECKSUM + HDF5), "HDF5 H5O_open"),
                                          ("exit 0", "no crash")])
 def test_what_passes(tmp_path, text, where):
     done = fuzz(tmp_path, text)
