@@ -150,22 +150,30 @@ def check_nominal(path, coordinates, declared):
 
 
 @functools.lru_cache(maxsize=16)
-def virtual_in(path, _changed):
-    """The virtual datasets of a file, which is opened once as long as it has not changed."""
+def odd_in(path, _changed):
+    """A file's datasets of text of a fixed length, which end netCDF's library by a signal, and the virtual ones. The
+    file is opened once as long as it has not changed."""
     import h5py  # pylint: disable=import-outside-toplevel
     if not h5py.is_hdf5(path):
-        return set()
+        return [], set()
     with h5py.File(path) as file:
-        found = ((name, file.get(name)) for name in file)
-        return {name for name, one in found if isinstance(one, h5py.Dataset) and one.is_virtual}
+        found = {name: one for name in file if isinstance(one := file.get(name), h5py.Dataset)}
+        kinds = {name: one.id.get_type() for name, one in found.items()}
+        return ([name for name, kind in kinds.items() if kind.get_class() == h5py.h5t.STRING
+                 and kind.get_size() > 1 and not kind.is_variable_str()],
+                {name for name, one in found.items() if one.is_virtual})
+
+
+def odd_datasets(path):
+    of_file = os.stat(path)
+    return odd_in(path, (of_file.st_ino, of_file.st_size, of_file.st_mtime_ns))
 
 
 def check_stored(path, name):
     """HDF5 reads what the sources of a virtual dataset lack as zeros, without a word."""
     if not os.path.isfile(path):  # but a Dataset
         return
-    of_file = os.stat(path)
-    if name in virtual_in(path, (of_file.st_ino, of_file.st_size, of_file.st_mtime_ns)):
+    if name in odd_datasets(path)[1]:
         raise Unusable(f"{path}: '{name}' is virtual, so it may lack parts, expected data in the "
                        "file itself: xarray.open_dataset(OLD).to_netcdf(NEW) copies it")
 

@@ -1,5 +1,7 @@
 """Turbulence, mixing and velocities: given by the user, found in the file, or stated defaults."""
 
+import functools
+
 import numpy as np
 
 from . import closures, forcing, grid, places, table
@@ -142,7 +144,7 @@ def largest_courant(g, settings):
     return settings["dt_tracer"] * max(np.max(np.abs(g[name]) / width) for name, width in zip(ON_W, widths))
 
 
-def derived(g, name, settings, cyclic, source):
+def derived(g, name, settings, mixing):
     """The substitute for a field that was not given; the order of GIVEN matters here."""
     if name == "K_iso":
         note("K_iso: default, 1000 m2 s-1")
@@ -151,7 +153,7 @@ def derived(g, name, settings, cyclic, source):
         return default_tke(g)
     if name in ("kappaM", "mxl"):
         note(f"{name}: from tke and the stratification, by Veros's closure")
-        return closures.mixing(source.name, g, cyclic, settings)[name]
+        return mixing()[name]
     if name == "forc":
         note("forc: default, as much as TKE dissipates: c_eps tke^(3/2) / mxl")
         tke = np.maximum(g["tke"], 0.0)
@@ -169,6 +171,7 @@ def derived(g, name, settings, cyclic, source):
 def complete(g, settings, source, chosen, cyclic):
     """Adds what is still missing to the fields."""
     add_velocities(g, source, chosen, cyclic)
+    mixing = functools.cache(lambda: closures.mixing(source.name, g, cyclic, settings))
     for name in dict.fromkeys((*GIVEN, *chosen.tracer, *chosen.variable, *chosen.default)):
         if name in ("temp", "salt", "maskT", *VELOCITIES) or (chosen.forcing and name in forcing.FIELDS):
             continue
@@ -181,7 +184,7 @@ def complete(g, settings, source, chosen, cyclic):
             shape = tuple(len(g[axis]) for axis in table.axes_of(name))
             values = np.full(shape, chosen.default[name])
         if values is None and name in GIVEN and name not in OPTIONAL:
-            values = derived(g, name, settings, cyclic, source)
+            values = derived(g, name, settings, mixing)
         if values is not None:
             g[name] = values
     courant = largest_courant(g, settings)

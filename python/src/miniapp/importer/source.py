@@ -47,17 +47,6 @@ def least_size(path):
         return sum(variable.size * variable.dtype.itemsize for variable in file.variables.values())
 
 
-def texts_in(path):
-    """The datasets of text of a fixed length, which end netCDF's library by a signal."""
-    if not h5py.is_hdf5(path):
-        return []
-    with h5py.File(path) as file:
-        found = ((name, file.get(name)) for name in file)
-        return [name for name, one in found if isinstance(one, h5py.Dataset)
-                and one.id.get_type().get_class() == h5py.h5t.STRING and one.id.get_type().get_size() > 1
-                and not one.id.get_type().is_variable_str()]
-
-
 def is_being_written(file):
     """Whether a program has locked it, as HDF5 does; not all file systems have locks."""
     try:
@@ -79,7 +68,8 @@ def open_file(path):
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}") from error
     try:
-        if texts := texts_in(path):
+        texts, _ = axes.odd_datasets(path)
+        if texts:
             note(f"{path}: left out, since they are text: {', '.join(texts)}")
         dataset = xarray.open_dataset(path, engine="netcdf4", decode_times=False, drop_variables=texts)
         needed = least_size(path)
