@@ -79,7 +79,8 @@ def drawn(make, tmp_path, request):
 
 @pytest.fixture
 def undrawn(monkeypatch):
-    """Runs without the picture, which takes most of one."""
+    """Runs without the picture, which takes most of one, and without matplotlib, which takes as long to import."""
+    monkeypatch.setattr("miniapp.importer.figure.find_matplotlib", lambda _: True)
     monkeypatch.setattr("miniapp.importer.figure.draw", lambda _, __, path, *___: path.write_bytes(b"a picture"))
 
 
@@ -156,15 +157,31 @@ def usual(plain):
     return {**datasets(grid), "said": done.stderr}
 
 
+@pytest.fixture(scope="module")
+def known():
+    return {}
+
+
+@pytest.fixture
+def of_example(made, known, tmp_path, tmp_path_factory):
+    """What is made of a record of the example, once for all tests, and the path of a copy."""
+    def run(index):
+        if index not in known:
+            g = made(EXAMPLE, "--time", index)
+            known[index] = g, shutil.copy(tmp_path / "grid.h5", tmp_path_factory.mktemp("example"))
+        return known[index]
+    return run
+
+
 def bottom_first(dataset, name):
     return dataset[name].values[::-1]
 
 
 # ---- the result ----
 
-def test_example_becomes_the_grid_that_it_was_made_of(made):
+def test_example_becomes_the_grid_that_it_was_made_of(of_example):
     """Coordinates, metrics and masks are those of grid.h5; CT and SA but for their packing."""
-    g = made(EXAMPLE, "--time", "0")
+    g, _ = of_example(0)
     with h5py.File(GRID) as grid:
         for name in ("kbot", "maskT", "maskU", "maskV", "maskW", "x", "y", "z", "zt"):
             assert (g[name] == grid[name][()]).all(), name
@@ -180,8 +197,8 @@ def test_example_becomes_the_grid_that_it_was_made_of(made):
         assert word in g["said"], word
 
 
-def test_season_of_the_example(made):
-    february, august = (made(EXAMPLE, "--time", index)["temp"][-1] for index in (0, 1))
+def test_season_of_the_example(of_example):
+    february, august = (of_example(index)[0]["temp"][-1] for index in (0, 1))
     north, south = np.s_[30], np.s_[8]
     wet = february != 0
     assert ((august - february)[north][wet[north]] > 2).all()
@@ -211,10 +228,10 @@ def test_all_kernels_run_and_agree_with_their_references(miniapp, made, plain, t
     assert f"validation PASSED: {outputs} of {outputs}" in printed
 
 
-def test_kernels_on_the_example(miniapp, made, tmp_path):
+def test_kernels_on_the_example(miniapp, of_example, tmp_path):
     """Finite everywhere; dHdT is gsw's derivative of the dynamic enthalpy, by other polynomials."""
-    g = made(EXAMPLE, "--time", "1")
-    miniapp.passes(tmp_path / "grid.h5", "-o", tmp_path / "out.h5")
+    g, grid = of_example(1)
+    miniapp.passes(grid, "-o", tmp_path / "out.h5")
     with h5py.File(tmp_path / "out.h5") as out:
         outputs = {name: out[name][()] for kernel in miniapp.ocean
                    for name in (output.name for output in kernel.made())}
