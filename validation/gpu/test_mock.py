@@ -282,8 +282,8 @@ def test_a_thread_a_point(llvm):
 
 
 def test_launches_of_steps(bitcode, miniapp, tmp_path, monkeypatch, capsys):
-    """No step has more launches than paper.json allows, and none has fewer than it says. Of each launch run/dev/paper
-    finds the nest, in the PTX that LLVM made at start: a compilation of every kernel takes much longer."""
+    """No step has more launches than paper.json allows, and none has fewer than it says. run/dev/paper finds the
+    nest of each launch in the PTX that LLVM made at start: a compilation of every kernel takes much longer."""
     limits = json.loads(LIMITS.read_text(encoding="utf-8"))
     steps = {name.split(",")[0]: limit["launches"] for name, limit in limits.items() if "launches" in limit}
     assert len(steps) == 4

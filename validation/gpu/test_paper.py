@@ -34,8 +34,8 @@ NEAREST = "isoneutral", "isoneutral_mixing", "isoneutral_diffusion"
                                    ("--arch", "sm_90", "--precision", "float32"), ("--arch", "sm_80")],
                          ids=["sm_90 float64", "sm_90 float32", "sm_80"])
 def test_limits(clang, miniapp, script, words):
-    """Those of instructions, too, where there is an nvdisasm. Of the PTX that a build with bitcode makes at start
-    test_mock.py looks at more kernels, none of which is compiled for it, but counts no instructions."""
+    """Those of instructions, too, where there is an nvdisasm. test_mock.py looks at more kernels, in the PTX that
+    a build with bitcode makes at start, but counts no instructions."""
     instructions = ["--instructions"] if all(script.find_tool("nvdisasm") + script.find_tool("ptxas")) else []
     is_shown = not (instructions or LONG) and "(bitcode" in miniapp.run("--version").stdout
     if is_shown and words != ("--arch", "sm_80"):

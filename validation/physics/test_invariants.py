@@ -1,4 +1,4 @@
-"""What each step keeps: every invariant of Veros's physics, along three oceans that make 250 steps, or 1,000.
+"""Each step keeps every invariant of Veros's physics, along three oceans that make 250 steps, or 1,000.
 
 The steps are made kernel by kernel, so that what each one changes is seen; in the end they are, bit
 for bit, those that `step` makes. A residual is a share of the moduli that it is the sum of. To look at

@@ -164,7 +164,7 @@ def known():
 
 @pytest.fixture
 def of_example(made, known, tmp_path, tmp_path_factory):
-    """What is made of a record of the example, once for all tests, and the path of a copy."""
+    """The input that is made of a record of the example, once for all tests, and the path of a copy."""
     def run(index):
         if index not in known:
             g = made(EXAMPLE, "--time", index)

@@ -206,7 +206,7 @@ SUBDIRECTORY = {"client": "miniapp", "client_static": "miniapp_static"}
 @pytest.fixture(scope="module")
 def newer(miniapp, tmp_path_factory):
     """The build of a newer version, with the kernel, field and setting of docs/site before those of today, and of
-    clients with the sources as a subdirectory. What GCC warns of when it optimises, the preset host-gcc shows."""
+    clients with the sources as a subdirectory. The preset host-gcc shows GCC's warnings at -O3."""
     if miniapp.is_sanitized or miniapp.offload != "no":
         pytest.skip("the plain build is enough")
     folder = tmp_path_factory.mktemp("newer")

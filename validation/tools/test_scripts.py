@@ -63,7 +63,7 @@ def test_scripts_are_found():
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory):
     """The scripts in a folder beside an empty home, and tools that say that they were started; and the environment in
-    which all of that is in reach. What Python compiles lies elsewhere."""
+    which all of that is in reach. Python keeps compiled files elsewhere."""
     folder = tmp_path_factory.mktemp("copied")
     shutil.copytree(RUN, folder / "copy" / "run", ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "copy" / "python").symlink_to(ROOT / "python")
