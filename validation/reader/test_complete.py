@@ -12,7 +12,7 @@ import xarray
 
 from conftest import DONE, GRID, INPUT, USAGE
 from test_make_input import (  # pylint: disable=unused-import
-    datasets, drawn, fails, make, made, plain, save, undrawn, usual)
+    QUICKLY, Datasets, drawn, fails, make, made, plain, save, undrawn)
 
 import miniapp
 from miniapp.importer import build, figure, plausible, units  # pylint: disable=wrong-import-order
@@ -123,7 +123,7 @@ def test_packed(made, whole, tmp_path):
 def test_an_input_stays_what_it_is(made, name):
     """Without ghosts and with them."""
     path = GRID.with_name(name)
-    found, wanted = made(path), datasets(path)
+    found, wanted = made(path), Datasets(path)
     for key in set(miniapp.fields()) & set(wanted):
         assert np.array_equal(found[key], wanted[key]), key
     assert found["attributes"]["halo"] == wanted["attributes"]["halo"]
@@ -144,7 +144,7 @@ def test_a_snapshot_goes_on(miniapp, made, fails, tmp_path):
     assert f"warning: {snapshot}: a snapshot of a run from another input, {grid}" in made(other, snapshot)["said"]
     assert "from another input" not in made(grid, snapshot)["said"]
     miniapp.passes(tmp_path / "grid.h5", "--steps", 2, "-o", rest, quick=False)
-    a, b = datasets(whole), datasets(rest)
+    a, b = Datasets(whole), Datasets(rest)
     for name in ("temp", "salt", "tke"):
         np.testing.assert_array_equal(b[name], a[name][..., 2:-2, 2:-2])
 
@@ -254,7 +254,7 @@ IMPLAUSIBLE = {
 def test_implausible(fails, whole, tmp_path, what):
     pattern, changed = IMPLAUSIBLE[what]
     data = changed(whole[COMPARED].copy(deep=True))
-    data.to_netcdf(tmp_path / "bad.nc", engine="netcdf4")
+    data.to_netcdf(tmp_path / "bad.nc", engine="netcdf4", format=QUICKLY)
     fails(INPUT, pattern, tmp_path / "bad.nc")
 
 
@@ -274,7 +274,7 @@ def test_text_of_a_fixed_length(made, same, tmp_path):
     with h5py.File(path, "a") as file:
         file["station"] = np.array([b"abc", b"def"])
     found = made(path)
-    assert (found["temp"] == datasets(same)["temp"]).all() and "are text: station" in found["said"]
+    assert (found["temp"] == Datasets(same)["temp"]).all() and "are text: station" in found["said"]
 
 
 def test_fields_without_a_grid(make, whole, tmp_path):
@@ -283,7 +283,7 @@ def test_fields_without_a_grid(make, whole, tmp_path):
     with h5py.File(tmp_path / "eos.nc", "a") as file:
         del file.attrs["halo"]
     assert make(tmp_path / "eos.nc", "--halo", "0")[0] == DONE
-    found = datasets(tmp_path / "grid.h5")
+    found = Datasets(tmp_path / "grid.h5")
     assert np.array_equal(found["p"], whole.p) and "K_iso" not in found
 
 
@@ -339,12 +339,12 @@ def test_without_matplotlib(make, plain, monkeypatch, tmp_path):
     assert command.main() == DONE and [path.name for path in tmp_path.iterdir()] == ["grid.h5"]
 
 
-def test_a_comma_locale(made, usual, plain):
+def test_a_comma_locale(made, plain):
     names = [name for name in ("de_DE.UTF-8", "fr_FR.UTF-8") if name in os.popen("locale -a").read().replace(
         "utf8", "UTF-8")]
     if not names:
         pytest.skip("there is no locale with a decimal comma")
-    before = locale.setlocale(locale.LC_ALL)
+    usual, before = made(plain), locale.setlocale(locale.LC_ALL)
     try:
         locale.setlocale(locale.LC_ALL, names[0])
         found = made(plain, "--set", "dt_mom=4800.5")

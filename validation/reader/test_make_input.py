@@ -1,7 +1,9 @@
 """run/make-input: what is read gives a right and complete input; what is not says why."""
 
+import collections.abc
 import errno
 import fcntl
+import io
 import os
 import re
 import shutil
@@ -22,6 +24,8 @@ from conftest import (DONE, GRID, HERE, INPUT, OUTPUT, USAGE, assert_one_line, p
 ROOT = HERE.parent
 sys.path[:0] = [str(ROOT / "inputs"), str(ROOT / "python" / "src")]
 # pylint: disable=wrong-import-position
+import make_example  # noqa: E402
+import make_reference  # noqa: E402
 from miniapp.importer import command  # noqa: E402
 
 pytestmark = [pytest.mark.usefixtures("library"), pytest.mark.unsanitized("it needs a sanitized Python")]
@@ -33,6 +37,7 @@ RESTART = HERE / "physics/veros" / "run.restart.h5"
 EXPECTED = HERE / "physics/veros" / "expected.h5"
 RADIUS = 6370e3
 FILL = -1e34
+QUICKLY = "NETCDF3_64BIT"  # the form that takes least time, where a test is about the ocean in the file alone
 
 
 # ---- running it ----
@@ -73,7 +78,7 @@ def drawn(make, tmp_path, request):
         if program:
             checked = program.run("--check", tmp_path / "grid.h5")
             assert checked.returncode == DONE and not checked.stderr, checked
-        return {**datasets(tmp_path / "grid.h5"), "said": said}
+        return Datasets(tmp_path / "grid.h5", said=said)
     return run
 
 
@@ -90,10 +95,25 @@ def made(undrawn, drawn):  # pylint: disable=unused-argument
     return drawn
 
 
-def datasets(path):
-    with h5py.File(path) as file:
-        return {**{name: values[()] for name, values in file.items()},
-                "attributes": dict(file.attrs)}
+class Datasets(collections.abc.Mapping):
+    """Those of a file and its attributes, each read when it is asked for, whatever becomes of the file."""
+
+    def __init__(self, path, **more):
+        with open(path, "rb") as file:
+            self.file = h5py.File(io.BytesIO(file.read()))
+        self.known = {"attributes": dict(self.file.attrs), **more}
+        self.names = (*self.file, *self.known)
+
+    def __getitem__(self, name):
+        if name not in self.known:
+            self.known[name] = self.file[name][()]
+        return self.known[name]
+
+    def __iter__(self):
+        return iter(self.names)
+
+    def __len__(self):
+        return len(self.names)
 
 
 @pytest.fixture
@@ -133,11 +153,11 @@ def ocean(lon=np.arange(0, 360, 30.0), lat=np.arange(-60, 61, 20.0),
                 "depth": ("depth", depth, {"units": "m", "positive": "down"})})
 
 
-def save(dataset, path, **encoding):
-    """A file whose missing values are fill values."""
+def save(dataset, path, form=None, **encoding):
+    """A file whose missing values are fill values, of netCDF-4 unless another form is named."""
     each = {name: {"_FillValue": FILL, **encoding} for name in dataset.data_vars
             if dataset[name].dtype.kind == "f"}
-    dataset.to_netcdf(path, encoding=each, engine="netcdf4")
+    dataset.to_netcdf(path, encoding=each, engine="netcdf4", format=form)
     return path
 
 
@@ -154,7 +174,7 @@ def usual(plain):
     done = script(plain, "-o", grid)
     assert done.returncode == DONE and done.stdout == f"{grid}\n{grid.with_suffix('.png')}\n"
     assert all(line.startswith("run/make-input: ") for line in done.stderr.splitlines())
-    return {**datasets(grid), "said": done.stderr}
+    return Datasets(grid, said=done.stderr)
 
 
 @pytest.fixture(scope="module")
@@ -205,9 +225,10 @@ def test_season_of_the_example(of_example):
     assert ((august - february)[south][wet[south]] < -2).all()
 
 
-def test_example_is_what_its_script_makes(tmp_path):
+def test_example_is_what_its_script_makes(monkeypatch, tmp_path):
     path = tmp_path / "example.nc"
-    subprocess.run([sys.executable, ROOT / "inputs/make_example.py", "-o", path], check=True)
+    monkeypatch.setattr(sys, "argv", ["make_example.py", "-o", str(path)])
+    make_example.main()
     with h5py.File(path) as fresh, h5py.File(EXAMPLE) as stored:
         assert set(fresh) == set(stored)
         for name in fresh:
@@ -218,7 +239,7 @@ def test_example_is_what_its_script_makes(tmp_path):
 def test_all_kernels_run_and_agree_with_their_references(miniapp, made, plain, tmp_path):
     made(plain)
     grid, reference = tmp_path / "grid.h5", tmp_path / "reference.h5"
-    subprocess.run([sys.executable, HERE / "physics/make_reference.py", grid, "-o", reference], check=True)
+    assert make_reference.main([str(grid), "-o", str(reference)]) == DONE
     # without velocities and sources some outputs are 0 everywhere: there is nothing to compare
     kernels = [kernel for kernel in miniapp.ocean if any(
         read_of(kernel, reference, output.name).any() for output in kernel.made())]
@@ -256,11 +277,17 @@ def test_circumference_and_volume(made, tmp_path):
     assert g["attributes"]["cyclic_x"] == 1 and g["maskU"].all() and not g["maskV"][:, -1].any()
 
 
-def test_region(drawn, tmp_path):
-    """Closed at its sides, with the volume between its edges; uneven spacing follows the points."""
+@pytest.fixture(scope="module")
+def region(tmp_path_factory):
+    """The file of a part of the globe, all water."""
     lon, lat = np.array([350.0, 352, 355, 359, 4, 8]), np.array([30.0, 31, 33, 36, 40])
     data = ocean(lon=lon, lat=lat).fillna({"temp": 5.0, "salt": 35.0})
-    g = drawn(save(data, tmp_path / "region.nc"))
+    return save(data, tmp_path_factory.mktemp("region") / "region.nc")
+
+
+def test_region(made, region):
+    """Closed at its sides, with the volume between its edges; uneven spacing follows the points."""
+    g = made(region)
     assert g["attributes"]["cyclic_x"] == 0 and "closed in x" in g["said"]
     assert (g["x"] == [350, 352, 355, 359, 364, 368]).all()
     assert not g["maskU"][:, :, -1].any() and g["maskU"][:, :, :-1].all()
@@ -345,14 +372,15 @@ def test_file_is_netcdf_with_axes_and_provenance(made, plain, tmp_path):
         assert file.data_model == "NETCDF4" and file["salt"].units == "g kg-1"
 
 
-def test_same_bytes_again_and_nothing_left_behind(make, plain, tmp_path):
-    files = [tmp_path / "grid.h5", tmp_path / "grid.png"]
-    assert make(plain)[0] == DONE
+@pytest.mark.usefixtures("usual")
+def test_same_bytes_again_and_nothing_left_behind(make, plain):
+    """As another process made before."""
+    files = [plain.with_name("grid.h5"), plain.with_name("grid.png")]
     first = [path.read_bytes() for path in files]
-    assert make(plain)[0] == DONE
+    assert make(plain, output=files[0])[0] == DONE
     assert [path.read_bytes() for path in files] == first
     assert first[1].startswith(b"\x89PNG")
-    assert set(tmp_path.iterdir()) == set(files)
+    assert set(plain.parent.iterdir()) == {plain, *files}
 
 
 # ---- the same ocean in other clothes ----
@@ -1291,7 +1319,7 @@ def test_refused(fails, tmp_path, what):
     for name in ("temp", "salt"):
         if name in data and not data[name].attrs:
             data[name].attrs = ocean()[name].attrs
-    path = save(data, tmp_path / "bad.nc")
+    path = save(data, tmp_path / "bad.nc", QUICKLY)
     fails(INPUT, pattern, path, *arguments)
 
 
@@ -1349,18 +1377,23 @@ def test_leaves_both_outputs_or_none(undrawn, fails, plain, monkeypatch, place, 
     fails(code, pattern, plain)
 
 
-def test_stdout_cannot_be_written(plain, tmp_path):
+def test_stdout_cannot_be_written(tmp_path):
+    """Of fields without a grid, since a picture would take as long as all else."""
+    path = tmp_path / "eos.nc"
+    with h5py.File(GRID) as grid, h5py.File(path, "w") as file:
+        for name in ("temp", "salt", "p", "zt"):
+            file[name] = grid[name][...]
     with open("/dev/full", "w", encoding="ascii") as full:
-        done = subprocess.run([sys.executable, SCRIPT, plain, "-o", tmp_path / "grid.h5"], stdout=full, check=False,
-                              stderr=subprocess.PIPE, text=True)
+        done = subprocess.run([sys.executable, SCRIPT, path, "--halo", "0", "-o", tmp_path / "grid.h5"], stdout=full,
+                              check=False, stderr=subprocess.PIPE, text=True)
     assert done.returncode == OUTPUT
     assert done.stderr.endswith("standard output: cannot be written: No space left on device\n")
 
 
-def test_names_that_are_not_ascii(make, plain, tmp_path):
+def test_names_that_are_not_ascii(make, region, tmp_path):
     """Nor mathematics, to matplotlib; grid.h5 shows that other files keep their bits."""
     path, output = tmp_path / "größe$_$.nc", tmp_path / "aus-größe.h5"
-    path.write_bytes(plain.read_bytes())
+    path.write_bytes(region.read_bytes())
     assert make(path, output=output)[0] == DONE
     assert xarray.open_dataset(output).title == "Input of miniapp, made of größe$_$.nc"
 
@@ -1447,9 +1480,11 @@ def test_what_cannot_be_written(fails, plain, tmp_path):
 
 # ---- the script itself ----
 
-def test_help_and_usage():
-    done = script("--help")
-    assert done.returncode == DONE and "--variable NAME=THEIRS" in done.stdout and not done.stderr
-    done = script()
-    assert done.returncode == USAGE
-    assert_one_line(done.stderr)
+def test_help_and_usage(make, capsys, monkeypatch):
+    with pytest.raises(SystemExit) as end:
+        make("--help")
+    said = capsys.readouterr()
+    assert not end.value.code and "--variable NAME=THEIRS" in said.out and not said.err
+    monkeypatch.setattr(sys, "argv", ["make-input"])
+    assert command.main() == USAGE
+    assert_one_line(capsys.readouterr().err)
