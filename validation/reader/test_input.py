@@ -1,5 +1,6 @@
 """Inputs that cannot be used, and those that can: an error or the right result, nothing else."""
 
+import io
 import itertools
 import os
 import re
@@ -58,11 +59,14 @@ def edited(small):
     return edit
 
 
-@pytest.fixture
-def original(small):
-    """Its values."""
-    with h5py.File(small) as file:
-        return {name: values[...] for name, values in file.items()}
+@pytest.fixture(scope="module")
+def original(small_file):
+    """Its values, which no test may change."""
+    with h5py.File(io.BytesIO(small_file)) as file:
+        values = {name: dataset[...] for name, dataset in file.items()}
+    for value in values.values():
+        value.setflags(write=False)
+    return values
 
 
 # ---- no such file, no HDF5 ----
