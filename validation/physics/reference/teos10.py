@@ -108,32 +108,30 @@ EXTENDED = Arithmetic(np.longdouble, np.sqrt, np.log)
 DOUBLE = Arithmetic(np.float64, np.sqrt, np.log)
 
 
-class Volume(NamedTuple):
-    """N and D at one SA and CT, and their derivatives: coefficients of p^0, p^1, ..."""
+class Volume:
+    """N and D at one SA and CT, and their derivatives: coefficients of p^0, p^1, ..., made when they are asked for."""
 
-    numerator: list
-    denominator: list
-    numerator_ct: list
-    denominator_ct: list
-    numerator_sa: list
-    denominator_sa: list
+    def __init__(self, root, ct, number, numerator, denominator):
+        powers = _powers(root, 4), _powers(ct, 4), number
+        self.make = {"numerator": (numerator, 3, *powers), "denominator": (denominator, 2, *powers)}
+
+    def __getattr__(self, name):
+        ratio, _, by = name.partition("_")
+        result = _pressure_polynomial(*self.make[ratio], by)
+        setattr(self, name, result)
+        return result
 
 
 def specific_volume(sa, ct, arithmetic, numerator=NUMERATOR, denominator=DENOMINATOR):
     """The polynomials in p whose ratio is v; the tables are parameters so a test can spoil them."""
-    root = arithmetic.sqrt(sa)
-    return Volume(*(
-        _pressure_polynomial(terms, degree, root, ct, arithmetic.number, by)
-        for by in ("", "ct", "sa") for terms, degree in ((numerator, 3), (denominator, 2))))
+    return Volume(arithmetic.sqrt(sa), ct, arithmetic.number, numerator, denominator)
 
 
-def _pressure_polynomial(terms, degree, root, ct, number, by):
+def _pressure_polynomial(terms, degree, root_powers, ct_powers, number, by):
     """Or its derivative by CT or by SA, whose root counts as half a power."""
-    root_powers = _powers(root, 4)
-    ct_powers = _powers(ct, 4)
-    result = [0 * root * ct for _ in range(degree + 1)]
+    result = [0 * root_powers[1] * ct_powers[1] for _ in range(degree + 1)]
     for i, j, k, coefficient in terms:
-        factor = number(coefficient)
+        factor = _number(coefficient, number, mp.mp.prec)
         if by == "ct":
             if j == 0:
                 continue
@@ -144,6 +142,12 @@ def _pressure_polynomial(terms, degree, root, ct, number, by):
             factor, i = factor * i / 2, i - 2
         result[k] = result[k] + factor * root_powers[i] * ct_powers[j]
     return result
+
+
+@functools.lru_cache(maxsize=None)
+def _number(coefficient, number, _precision):
+    """Of a type whose numbers may depend on the precision of now."""
+    return number(coefficient)
 
 
 def _powers(x, highest):
@@ -196,13 +200,17 @@ def _roots(quadratic, sqrt):
 
 
 def _dv_dct(volume, p):
-    n, d, n_ct, d_ct = (_evaluate(polynomial, p) for polynomial in volume[:4])
-    return (n_ct * d - n * d_ct) / (d * d)
+    return _derivative(volume, volume.numerator_ct, volume.denominator_ct, p)
 
 
 def _dv_dsa(volume, p):
-    n, d, _, _, n_sa, d_sa = (_evaluate(polynomial, p) for polynomial in volume)
-    return (n_sa * d - n * d_sa) / (d * d)
+    return _derivative(volume, volume.numerator_sa, volume.denominator_sa, p)
+
+
+def _derivative(volume, numerator_by, denominator_by, p):
+    n, d, n_by, d_by = (_evaluate(polynomial, p) for polynomial in (
+        volume.numerator, volume.denominator, numerator_by, denominator_by))
+    return (n_by * d - n * d_by) / (d * d)
 
 
 def _v(volume, p):
