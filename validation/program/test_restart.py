@@ -63,6 +63,23 @@ def march(miniapp, tmp_path, device):
     return March(miniapp, tmp_path, device, Frozen("global", tmp_path).path)
 
 
+@pytest.fixture(scope="module")
+def made():
+    """Files of runs that tests share."""
+    return {}
+
+
+@pytest.fixture
+def stopped(march, made):
+    """A march after 5 steps, with a snapshot: one run for all tests of a device."""
+    if march.device not in made:
+        march.passes(5)
+        made[march.device] = {path.name: path.read_bytes() for path in march.folder.iterdir()}
+    for name, content in made[march.device].items():
+        (march.folder / name).write_bytes(content)
+    return march
+
+
 @pytest.fixture
 def march_on_the_grid(miniapp, tmp_path, device):
     """On the shipped one, which has coordinates, and the land of the earth."""
@@ -277,26 +294,23 @@ def test_several_other_settings(march):
 @pytest.mark.parametrize("change, difference", [
     (lambda text: text.replace("t_ice=", "t_melt="), "t_melt=-1000, but this run has no t_melt; 1 more differs$"),
     (lambda text: text.replace("t_ice=-1000 ", ""), "no t_ice, but this run has t_ice=-1000$")])
-def test_settings_of_another_program(march, change, difference):
-    march.passes(5)
-    with h5py.File(march.snapshot(5), "a") as file:
+def test_settings_of_another_program(stopped, change, difference):
+    with h5py.File(stopped.snapshot(5), "a") as file:
         file.attrs["settings"] = change(file.attrs["settings"].decode())
-    assert_another(march, difference)
+    assert_another(stopped, difference)
 
 
-def test_another_sequence_or_precision(march):
-    march.passes(5)
-    assert_another(march, "sequence=ocean_step_eke, but this run has sequence=ocean_step_forced; 1 more differs$",
+def test_another_sequence_or_precision(stopped):
+    assert_another(stopped, "sequence=ocean_step_eke, but this run has sequence=ocean_step_forced; 1 more differs$",
                    "--precision", "float32", sequence="ocean_step_forced")
 
 
-def test_another_input(march):
+def test_another_input(stopped):
     """Of the same name, which tells nothing without its SHA-256."""
-    march.passes(5)
-    with h5py.File(march.ocean, "a") as file:
+    with h5py.File(stopped.ocean, "a") as file:
         file["temp"][...] += 0.5
     said = r"input_sha256=[0-9a-f]{64} of \S*\.h5"
-    assert_another(march, f"{said}, but this run has {said}$")
+    assert_another(stopped, f"{said}, but this run has {said}$")
 
 
 def test_a_tracer_that_starts_as_another_dataset(march):
@@ -306,11 +320,10 @@ def test_a_tracer_that_starts_as_another_dataset(march):
     assert_another(march, "tracers_start_as=dye=salt, but this run has no tracers_start_as$", "--tracer", "dye")
 
 
-def test_what_does_not_say_of_what_run_it_is(march):
-    march.passes(5)
-    with h5py.File(march.snapshot(5), "a") as file:
+def test_what_does_not_say_of_what_run_it_is(stopped):
+    with h5py.File(stopped.snapshot(5), "a") as file:
         del file.attrs["sequence"]
-    assert_another(march, "no sequence, but this run has sequence=ocean_step_eke$")
+    assert_another(stopped, "no sequence, but this run has sequence=ocean_step_eke$")
 
 
 def cut(path):
@@ -398,10 +411,9 @@ def leave_the_ocean(path):
     (store_integers, "'salt' has no floating-point numbers"), (pack, "'salt' is packed"),
     (pack_by_offset, "'salt' is packed"), (rename_step, "its 'itt' is 4, not 5"),
     (lose_the_step, "its 'itt' is nan, not 5"), (store_settings_as_a_number, "its 'settings' is no text")])
-def test_damaged(march, damage, complaint):
-    march.passes(5)
-    damage(march.snapshot(5))
-    march.miniapp.fails(INPUT, r"end\.000005\.nc: .*" + complaint, *march.words(9, "--restart"), quick=False)
+def test_damaged(stopped, damage, complaint):
+    damage(stopped.snapshot(5))
+    stopped.miniapp.fails(INPUT, r"end\.000005\.nc: .*" + complaint, *stopped.words(9, "--restart"), quick=False)
 
 
 @pytest.mark.parametrize("words, complaint", [
