@@ -28,15 +28,17 @@ def ready(path):
     return path
 
 
-@pytest.fixture
-def clone(tmp_path):
-    return ready(tmp_path / "clone")
-
-
 @pytest.fixture(scope="module")
-def unspoilt(tmp_path_factory):
-    """One for all tests that leave it as it is."""
-    return ready(tmp_path_factory.mktemp("unspoilt") / "clone")
+def clone(tmp_path_factory):
+    """One for all tests, which leave it as it is."""
+    return ready(tmp_path_factory.mktemp("ready") / "clone")
+
+
+@pytest.fixture
+def spoilt(clone):
+    """To which a test commits something."""
+    yield clone
+    git(clone, "reset", "-q", "--hard", "HEAD^")
 
 
 def git(path, *words):
@@ -71,39 +73,40 @@ def test_packs_builds_and_validates(clone):
                            text=True).stdout.splitlines()
     assert all(name.startswith(f"miniapp-{VERSION}/") for name in names)
     assert git(clone, "status", "--porcelain") == ""
+    shutil.rmtree(clone / "build")
 
 
-def test_changes_are_not_released(unspoilt):
-    (unspoilt / "new").touch()
-    fails(unspoilt, "has changes")
-    (unspoilt / "new").unlink()
+def test_changes_are_not_released(clone):
+    (clone / "new").touch()
+    fails(clone, "has changes")
+    (clone / "new").unlink()
 
 
-def test_versions_have_to_agree(unspoilt):
-    fails(unspoilt, r"CMakeLists.txt does not name the version 9\.9\.9", "9.9.9")
+def test_versions_have_to_agree(clone):
+    fails(clone, r"CMakeLists.txt does not name the version 9\.9\.9", "9.9.9")
 
 
-def test_citation_has_to_name_the_version(clone):
-    citation = clone / "CITATION.cff"
+def test_citation_has_to_name_the_version(spoilt):
+    citation = spoilt / "CITATION.cff"
     citation.write_text(citation.read_text().replace(f"version: {VERSION}", "version: 9.9.9"))
-    commit(clone)
-    fails(clone, "CITATION.cff")
+    commit(spoilt)
+    fails(spoilt, "CITATION.cff")
 
 
-def test_change_log_has_to_have_an_entry(clone):
-    log = clone / "CHANGELOG.md"
+def test_change_log_has_to_have_an_entry(spoilt):
+    log = spoilt / "CHANGELOG.md"
     log.write_text(log.read_text().replace("2026-01-01", "unreleased"))
-    commit(clone)
-    fails(clone, "CHANGELOG.md has no line")
+    commit(spoilt)
+    fails(spoilt, "CHANGELOG.md has no line")
 
 
-def test_a_version_is_released_once(unspoilt):
-    git(unspoilt, "tag", f"v{VERSION}")
-    fails(unspoilt, "the tag .* exists")
-    git(unspoilt, "tag", "-d", f"v{VERSION}")
+def test_a_version_is_released_once(clone):
+    git(clone, "tag", f"v{VERSION}")
+    fails(clone, "the tag .* exists")
+    git(clone, "tag", "-d", f"v{VERSION}")
 
 
 @pytest.mark.parametrize("words", [(), ("1.2",), ("1.2.3", "1.2.4"), ("--now", "1.2.3")])
-def test_wrong_usage(unspoilt, words):
-    done = release(unspoilt, *words)
+def test_wrong_usage(clone, words):
+    done = release(clone, *words)
     assert done.returncode == 2 and done.stderr.startswith("usage: run/dev/release"), done
