@@ -114,7 +114,8 @@ def compile_to_ptx(one, path):
 def make_image(files):
     """Makes an image of files of PTX, and gives it the names of the kernels in it."""
     image = files[0].with_suffix(".image")
-    subprocess.run([MOCK / "ptxas", "-o", image, *files], check=True)
+    subprocess.run([MOCK / "ptxas", "-o", image, *files], check=True,
+                   env={**os.environ, "MOCK_CACHE": str(image.parent)})
     for file in files:
         for entry in ENTRY.finditer(file.read_text(encoding="utf-8")):
             name = re.search(r"__omp_offloading_\w+", entry[1])[0]

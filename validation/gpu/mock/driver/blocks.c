@@ -278,20 +278,9 @@ static bool release_shuffles(void)
 
 /* ---- blocks ---- */
 
-static bool release_steps(void)
-{
-    bool any = false;
-    for (uint32_t i = 0; i < block.threads; i++)
-        if (fibers[i].state == AT_STEP) {
-            fibers[i].state = READY;
-            any = true;
-        }
-    return any;
-}
-
 static bool release_all(void)
 {
-    bool any = release_steps() | release_shuffles();
+    bool any = release_shuffles();
     const struct crowd crowd = count_crowd();
     for (uint32_t id = 0; id < BARRIERS; id++)
         if (is_complete(&crowd, id)) {
@@ -301,15 +290,26 @@ static bool release_all(void)
     return any;
 }
 
-/* Every thread runs until it waits; false where all have ended. */
+/* Every thread runs until it waits for others; those that go in step go on when all have made it.
+ * False where all threads have ended. */
 static bool run_ready(const uint32_t *order)
 {
-    uint32_t ended = 0;
-    for (uint32_t i = 0; i < block.threads; i++) {
+    static struct fiber *ready[MOST_THREADS];
+    uint32_t count = 0, ended = 0;
+    for (uint32_t i = 0; i < block.threads; i++)
         if (fibers[order[i]].state == READY)
-            resume(&fibers[order[i]]);
-        ended += fibers[order[i]].state == ENDED;
+            ready[count++] = &fibers[order[i]];
+    while (count) {
+        uint32_t at_step = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            resume(ready[i]);
+            if (ready[i]->state == AT_STEP)
+                ready[at_step++] = ready[i];
+        }
+        count = at_step;
     }
+    for (uint32_t i = 0; i < block.threads; i++)
+        ended += fibers[i].state == ENDED;
     return ended < block.threads;
 }
 

@@ -1,5 +1,6 @@
 """What the words of PTX's instructions are in C: registers, symbols, constants and addresses."""
 
+import functools
 import re
 
 from .syntax import NAME, Unknown, bytes_of, split
@@ -15,6 +16,7 @@ SPECIAL = {**{f"%{what}.{axis}": f"t->{what}[{number}]" for number, axis in enum
 ADDRESS = re.compile(rf"\[\s*({NAME}(?:\.[xy])?)\s*(?:\+\s*(-?\d+))?\s*\]")
 
 
+@functools.cache
 def mangled(name):
     """A name of PTX as one of C."""
     return re.sub(r"\W", lambda found: f"_{ord(found[0]):x}_", name.lstrip("%"))
@@ -105,7 +107,7 @@ class Frame:
 
     def read_register(self, word, kind):
         have, name = self.registers[word], self.register(word)
-        if kind == "pred" or have == "int":
+        if kind == "pred" or have in ("int", C_TYPES[kind]):
             return name
         has_real = have in ("float", "double")
         if is_real(kind):

@@ -59,6 +59,8 @@ class Module:
 
 def split(text):
     """Words at the commas outside of braces, brackets and parentheses."""
+    if "{" not in text and "(" not in text:  # addresses have no commas
+        return [word.strip() for word in text.split(",")] if text else []
     words, depth, word = [], 0, ""
     for character in text:
         depth += (character in "[{(") - (character in "]})")
