@@ -78,7 +78,7 @@ def jobs(slurm, limited, ranks, tmp_path):
 def eight(ranks, tmp_path_factory):
     """Where eight steps of one process end."""
     path = tmp_path_factory.mktemp("eight") / "end.nc"
-    ranks.passes("1x1", *EIGHT, "-o", path, ACC)
+    ranks.passes("1x1", *EIGHT, "-o", path, str(ACC))  # the file that jobs read, whose coordinates are copied
     return path
 
 
@@ -107,7 +107,7 @@ def test_gpu_job(jobs, ranks, tmp_path):
     job = jobs.submit("mpi-gpu", arguments=(*EIGHT, "-o", tmp_path / "end.nc"))
     if len(jobs.miniapp.devices) > 1:
         jobs.passes(job)
-        ranks.passes("1x1", "-d", "gpu", *EIGHT, "-o", tmp_path / "alone.nc", ACC)
+        ranks.passes("1x1", "-d", "gpu", *EIGHT, "-o", tmp_path / "alone.nc", str(ACC))
         same_datasets(tmp_path / "end.nc", tmp_path / "alone.nc")
         return
     state = jobs.slurm.ended(job)
