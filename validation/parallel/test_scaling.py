@@ -83,6 +83,12 @@ def fails(code, pattern, *words, **options):
     return done
 
 
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Figures take longer than the rest, and other tests look at them."""
+    monkeypatch.setattr(drawing, "draw", lambda *_: [])
+
+
 # ---- tables and figures ----
 
 def test_a_folder_is_read(folder):
@@ -97,7 +103,7 @@ def test_a_folder_is_read(folder):
     assert {path.name for path in folder.glob("scaling.*")} == {"scaling.svg", "scaling.png"}
 
 
-def test_several_folders_are_one(folder, tmp_path):
+def test_several_folders_are_one(folder, tmp_path, undrawn):
     other = tmp_path / "other"
     other.mkdir()
     save(other, "strong", 16)
@@ -272,7 +278,7 @@ def test_what_is_kept_is_not_run_again(launcher, tmp_path):
                      "scaling.png"}
 
 
-def test_runs_of_other_options_do_not_share_a_folder(launcher):
+def test_runs_of_other_options_do_not_share_a_folder(launcher, undrawn):
     """Not even where none of them would be used again; and before anything is run."""
     options, lines = launcher
     passes("--strong", "-n", "1", *options)
@@ -284,7 +290,7 @@ def test_runs_of_other_options_do_not_share_a_folder(launcher):
     assert len(lines()) == 1
 
 
-def test_blocks_of_weak_scaling_are_alike(launcher):
+def test_blocks_of_weak_scaling_are_alike(launcher, undrawn):
     options, lines = launcher
     passes("--weak", "-n", "1,2,4,6", "--shape", "30x20x10", "--steps", "7", *options)
     shapes = [re.search(r"--steps 7 .* --shape (\S+) --decompose (\S+)", line).groups()
@@ -337,7 +343,7 @@ def ranks(miniapp, tmp_path_factory):
     return Ranks(miniapp, tmp_path_factory.mktemp("mpi"))
 
 
-def test_real_runs_have_the_blocks_of_the_model(ranks, tmp_path):
+def test_real_runs_have_the_blocks_of_the_model(ranks, tmp_path, undrawn):
     launcher = " ".join([*ranks.launcher, "-n", "{ranks}"])
     for kind, numbers in (("strong", "1,2,4"), ("weak", "1,2")):
         passes(f"--{kind}", "-n", numbers, "--shape", "20x16x6", "--steps", "3", "--launcher",
