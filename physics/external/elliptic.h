@@ -65,7 +65,7 @@ struct sweep {
     count rows, columns, coarse_stride;
     struct factors {
         float scale, more;
-        double gain;
+        double gain, owed;
     } by;
     const float *from;
     float *to;
@@ -198,8 +198,10 @@ INLINED void prolong_from(const struct sweep *s, struct patch patch)
     }
 }
 
-/* p becomes scale p + more z, with the cycle's z, and x gains `gain` of it. */
-INLINED void take_step(const struct sweep *s, struct factors by, struct patch patch)
+/* p becomes scale p + more z, with the cycle's z; if it gains, x gains that times `gain`, and what
+ * p was times `owed`. */
+INLINED void take_step_in_rows(const struct sweep *s, struct factors by, struct patch patch,
+                               bool gains)
 {
     LEVEL_LOCALS
     const float *const root = s->level.root;
@@ -209,12 +211,23 @@ INLINED void take_step(const struct sweep *s, struct factors by, struct patch pa
         ALONG_X
         for (count o = j * stride + begin; o < j * stride + LOOP_END(end); o++) {
             const float step = by.scale * p[o] + by.more * root[o] * from[o];
+            if (gains)
+                x[o] += by.gain * (double)step + by.owed * (double)p[o];
             p[o] = step;
-            x[o] += by.gain * (double)step;
         }
         CLOSE_RING(p + j * stride, nx, begin, end);
-        CLOSE_RING(x + j * stride, nx, begin, end);
+        if (gains)
+            CLOSE_RING(x + j * stride, nx, begin, end);
     }
+}
+
+/* Every other step leaves x alone, which is half of the step's bytes. */
+INLINED void take_step(const struct sweep *s, struct factors by, struct patch patch)
+{
+    if (by.gain == 0)
+        take_step_in_rows(s, by, patch, false);
+    else
+        take_step_in_rows(s, by, patch, true);
 }
 
 /* The residual after the step. */
@@ -275,7 +288,7 @@ static void VARIANT(sweep_by_all)(const struct sweep *host, USABLE struct sweep 
 {
     const count columns = host->columns;
     USABLE float scale = host->by.scale, more = host->by.more;
-    USABLE double gain = host->by.gain;
+    USABLE double gain = host->by.gain, owed = host->by.owed;
     const count bands =
         HOST_OR_OFFLOAD(clamp(host->level.ny / (4 * sweeps), 1, omp_get_max_threads()), host->rows);
     const int turns = HOST_OR_OFFLOAD(bands > 1 ? 2 : 1, 1);
@@ -285,7 +298,7 @@ static void VARIANT(sweep_by_all)(const struct sweep *host, USABLE struct sweep 
             for (count i = 1; i <= columns; i += ROW_PART(columns))
                 HOST_OR_OFFLOAD(
                     sweep_rows(host, sweeps, band, bands, seam),
-                    sweep_part(s, ((struct factors){scale, more, gain}),
+                    sweep_part(s, ((struct factors){scale, more, gain, owed}),
                                ((struct patch){band + 1, band + 2, i, i + ROW_PART(columns)})));
     }
 }

@@ -57,7 +57,7 @@ static double VARIANT(find_residual)(const struct elliptic *e, double scale)
 /* p becomes again p + more z, with the cycle's z, and x gains `gain` of it. */
 static void VARIANT(go_on)(struct elliptic *e, double again, double more, double gain)
 {
-    e->sweep[e->sweeps].by = (struct factors){(float)again, (float)more, gain};
+    e->sweep[e->sweeps].by = (struct factors){(float)again, (float)more, gain, 0};
     VARIANT(run_sweeps)(e->sweep, e->on_device, e->sweeps, e->sweeps + 1);
 }
 
@@ -165,10 +165,13 @@ static double VARIANT(chebyshev_iteration)(struct elliptic *e, double scale, dou
         least = left < least ? left : least;
         const double lacking = log(fmin(left / enough, MOST_OF_ROUND));
         const int needed = (int)fmin(fmax(lacking / gain + 0.9, 1), ROUND);
+        bool owes = false;
         for (int end = it + needed, begin = 0; it < end; it++, begin = ahead) {
             const double twice = it ? 2 : 1, next = 1 / (twice * middle / half - rho);
-            e->sweep[e->sweeps].by =
-                (struct factors){(float)(next * rho), (float)(twice * next / half), 1 / scale};
+            const bool gains = owes || it == end - 1;
+            e->sweep[e->sweeps].by = (struct factors){
+                (float)(next * rho), (float)(twice * next / half), gains / scale, owes / scale};
+            owes = !gains;
             VARIANT(run_sweeps)(e->sweep, e->on_device, begin,
                                 e->sweeps + (it < end - 1 ? 2 + ahead : 1));
             rho = next;
