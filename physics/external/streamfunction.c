@@ -18,17 +18,21 @@
 #include "solve.h"
 #include "span.h"
 
+enum { TOGETHER = 512 }; /* so that memory is read in one stretch */
+
 /* The problem, which all steps share. The couplings of e are those of all faces between water;
  * levels are made of those between corners in water, with those to coasts in the excess. Memory is
  * the device's. */
 struct stream_problem {
     struct elliptic e;
     count corners, modes;    /* of coasts but the northern wall's */
-    int32_t *coast, *source; /* those corners; where each corner's guess is in fields */
-    double *unbalanced;      /* what the equations of those corners leave */
-    double *mode, *amount;   /* arrays of modes; how much of each is lacking */
-    int32_t *coast_on_host;
-    double *on_coast; /* host: modes at each of those corners, with room for amounts */
+    count points;            /* those corners, then all in water, and copies in the ring */
+    int32_t *point, *source; /* those; where each corner's guess is in fields */
+    double *unbalanced;      /* what the equations of coasts' corners leave */
+    double *mode;            /* all modes at the first TOGETHER points, and so on */
+    double *amount;          /* how much of each is lacking */
+    int32_t *point_on_host;
+    double *on_coast; /* host: modes at coasts' corners, with room for amounts */
 };
 
 /* Faces between water, in rows 0 to ny of corners; and the water, in e's work. Corner (i, j) is the
@@ -111,14 +115,14 @@ static const double *VARIANT(find_unbalanced)(const struct kernel_call *call,
     const count corners = p->corners, stride = p->e.level->stride, once = 1;
     const double *const east = p->e.east, *const north = p->e.north, *const b = p->e.b,
                         *const x = p->e.x;
-    const int32_t *const coast = p->coast;
+    const int32_t *const point = p->point;
     double *const unbalanced = p->unbalanced;
     PARALLEL_COLUMNS
     for (count turn = 0; turn < once; turn++)
         for (count first = 0; first < corners; first += ROW_PART(corners)) {
             ALONG_X
             for (count n = first; n < first + ROW_PART(corners); n++) {
-                const count o = coast[n], south = o > stride ? o - stride : o;
+                const count o = point[n], south = o > stride ? o - stride : o;
                 unbalanced[n] =
                     b[o] + east[o] * (x[o + 1] - x[o]) + east[o - 1] * (x[o - 1] - x[o]) +
                     north[o] * (x[o + stride] - x[o]) + north[south] * (x[south] - x[o]);
@@ -130,19 +134,27 @@ static const double *VARIANT(find_unbalanced)(const struct kernel_call *call,
 /* Adds what is lacking of each mode. */
 static void VARIANT(add_modes)(const struct stream_problem *p)
 {
-    const count cells_x = p->e.level->nx, cells_y = p->e.level->ny, stride = p->e.level->stride;
-    const count elements = elements_of(p->e.level), modes = p->modes;
+    const count points = p->points, modes = p->modes, turns = (points + TOGETHER - 1) / TOGETHER;
+    const int32_t *const point = p->point;
     const double *const amount = p->amount, *const mode = p->mode;
     double *const x = p->e.x;
     PARALLEL_COLUMNS
-    for (count j = 0; j <= cells_y; j++)
-        for (count i0 = 0; i0 < cells_x + 2; i0 += ROW_PART(cells_x + 2))
+    for (count turn = 0; turn < turns; turn++)
+        for (count n0 = 0; n0 < TOGETHER; n0 += ROW_CHUNK) {
+            const count first = turn * TOGETHER + n0;
+            const count end = clamp(points - first, 0, ROW_CHUNK);
+            const double *const ones = mode + (ptrdiff_t)turn * modes * TOGETHER + n0;
+            double sum[ROW_CHUNK];
+            for (count n = 0; n < end; n++)
+                sum[n] = x[point[first + n]];
             for (count m = 0; m < modes; m++) {
-                const double *const one = mode + (ptrdiff_t)m * elements;
                 ALONG_X
-                for (count o = j * stride + i0; o < j * stride + i0 + ROW_PART(cells_x + 2); o++)
-                    x[o] += amount[m] * one[o];
+                for (count n = 0; n < end; n++)
+                    sum[n] += amount[m] * ones[m * TOGETHER + n];
             }
+            for (count n = 0; n < end; n++)
+                x[point[first + n]] = sum[n];
+        }
 }
 
 /* Makes the equations of all coasts hold. */
@@ -203,31 +215,39 @@ static inline void close_coasts(const struct level *l, const int32_t *kind, stru
     }
 }
 
-/* Lists the corners of coasts from north to south, since the southern wall lies in ghosts, and
- * where each corner's guess is: 0 where the guess is 0, as along the northern wall. */
-static bool list_coasts(const struct keeper *keeper, struct stream_problem *p, const int32_t *kind,
+/* Lists the corners of coasts from north to south, since the southern wall lies in ghosts, then all
+ * others where modes are not 0, and where each corner's guess is: 0 where the guess is 0, as along
+ * the northern wall. */
+static bool list_points(const struct keeper *keeper, struct stream_problem *p, const int32_t *kind,
                         count row_of_fields)
 {
     const struct level *const l = p->e.level;
     const size_t elements = (size_t)elements_of(l), bytes = elements * sizeof(int32_t);
     int32_t *const source = calloc(2, bytes);
-    p->coast_on_host = keeper->take_host(keeper->context, bytes);
     int32_t *const sample = source ? source + elements : NULL; /* of a mass */
-    for (count j = l->ny; j >= 0 && source && p->coast_on_host; j--)
+    int32_t *const point = source ? keeper->take_host(keeper->context, bytes) : NULL;
+    for (count j = l->ny; j >= 0 && point; j--)
         for (count i = 1; i <= l->nx; i++) {
             const count o = j * l->stride + i;
             const count here = (j + MINIAPP_HALO - 1) * row_of_fields + i + MINIAPP_HALO - 1;
             if (kind[o] > 1) {
                 if (sample[kind[o]] == 0)
                     sample[kind[o]] = (int32_t)here;
-                p->coast_on_host[p->corners++] = (int32_t)o;
+                point[p->corners++] = (int32_t)o;
             }
             source[o] = kind[o] == IN_WATER ? (int32_t)here : sample[kind[o]];
         }
-    p->coast = upload(keeper, p->coast_on_host, bytes);
+    p->points = p->corners;
+    for (count o = 0; o < (l->ny + 1) * l->stride && point; o++) {
+        const bool is_copy = o % l->stride == 0 || o % l->stride == l->nx + 1;
+        if (kind[o] == IN_WATER || (kind[o] > 1 && is_copy))
+            point[p->points++] = (int32_t)o;
+    }
+    p->point_on_host = point;
+    p->point = upload(keeper, point, bytes);
     p->source = upload(keeper, source, bytes);
     free(source);
-    return p->coast && p->source;
+    return p->point && p->source;
 }
 
 /* Finds land masses from the water in e's work, and their coasts; the kind of each corner, for the
@@ -249,7 +269,7 @@ static int32_t *map_land(const struct kernel_call *call, struct stream_problem *
             CLOSE_RING(kind + j * l->stride, l->nx, 1, l->nx + 1);
         }
         p->modes = map.masses - 1;
-        is_done = list_coasts(call->keeper, p, kind, (count)call->grid.nx);
+        is_done = list_points(call->keeper, p, kind, (count)call->grid.nx);
     }
     free(water);
     free(stack);
@@ -262,13 +282,13 @@ static int32_t *map_land(const struct kernel_call *call, struct stream_problem *
 static bool take_modes(const struct keeper *keeper, struct stream_problem *p)
 {
     const size_t corners = (size_t)p->corners, modes = (size_t)p->modes;
-    const size_t elements = (size_t)elements_of(p->e.level);
+    const size_t points = (size_t)p->points + TOGETHER;
     if (modes == 0)
         return true;
     p->on_coast = keeper->take_host(keeper->context, modes * (corners + 1) * sizeof(double));
     p->unbalanced = keeper->take_device(keeper->context, (corners + 1) * sizeof(double));
     p->amount = keeper->take_device(keeper->context, modes * sizeof(double));
-    p->mode = keeper->take_device(keeper->context, modes * elements * sizeof(double));
+    p->mode = keeper->take_device(keeper->context, modes * points * sizeof(double));
     return p->on_coast && p->unbalanced && p->amount && p->mode;
 }
 
@@ -293,14 +313,21 @@ static bool VARIANT(find_mode)(const struct kernel_call *call, struct stream_pro
     const double *const left = mode ? VARIANT(find_unbalanced)(call, p) : NULL;
     double energy = 0;
     for (count n = 0; n < p->corners && left; n++)
-        energy -= mode[p->coast_on_host[n]] * left[n];
+        energy -= mode[p->point_on_host[n]] * left[n];
     const double scale = energy > 0 ? 1 / sqrt(energy) : 0;
     for (size_t o = 0; o < elements && left; o++)
         mode[o] *= scale;
     for (count n = 0; n < p->corners && left; n++)
-        p->on_coast[n * p->modes + m] = mode[p->coast_on_host[n]];
-    const bool is_done =
-        left && keeper->to_device(keeper->context, p->mode + m * (ptrdiff_t)elements, mode, bytes);
+        p->on_coast[n * p->modes + m] = mode[p->point_on_host[n]];
+    bool is_done = left;
+    for (count first = 0; first < p->points && is_done; first += TOGETHER) {
+        double part[TOGETHER] = {0};
+        for (count n = first; n < first + TOGETHER && n < p->points; n++)
+            part[n - first] = mode[p->point_on_host[n]];
+        is_done =
+            keeper->to_device(keeper->context, p->mode + (ptrdiff_t)first * p->modes + m * TOGETHER,
+                              part, sizeof(part));
+    }
     free(mode);
     return is_done;
 }
