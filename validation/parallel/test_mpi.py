@@ -173,8 +173,8 @@ WORK = {
 # be, and one axis whole. Sequences differ in the fields that they exchange, which two blocks along each axis show.
 CUTS = {"kernels": ["3x3"], "steps of cells": ["4x1", "1x4"], "cells": ["4x1", "1x4"]}
 MORE = ["2x1", "1x2", "2x2", "3x1", "1x3", "3x2", "3x3", "4x4", "6x2"] if LONG else []
-# Work that holds all others', in blocks of 2x2: what a sequence exchanges depends neither on the device nor on the MPI.
-BY_MPICH = ("kernels", "external", "ocean")
+# Work that holds all others': what a sequence exchanges depends neither on the device nor on the MPI.
+BY_MPICH = ("kernels", "cells", "external", "ocean")
 
 
 @pytest.fixture(scope="module", params=WORK)
