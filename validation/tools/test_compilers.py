@@ -23,62 +23,67 @@ def compilers():
     return load_script("compilers")
 
 
-def apart(compilers, a, b, dtype=np.float64):
-    (distance,) = compilers.ulps(np.array([a], dtype), np.array([b], dtype))
-    assert distance == compilers.ulps(np.array([b], dtype), np.array([a], dtype))[0]
+@pytest.fixture(scope="module")
+def differences(compilers):
+    return importlib.import_module("peers.differences")
+
+
+def apart(differences, a, b, dtype=np.float64):
+    (distance,) = differences.ulps(np.array([a], dtype), np.array([b], dtype))
+    assert distance == differences.ulps(np.array([b], dtype), np.array([a], dtype))[0]
     return int(distance)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_ulps(compilers, dtype):
+def test_ulps(differences, dtype):
     one, tiny = dtype(1), np.finfo(dtype).smallest_subnormal
-    assert apart(compilers, one, one, dtype) == 0
-    assert apart(compilers, one, np.nextafter(one, dtype(2)), dtype) == 1
-    assert apart(compilers, one, np.nextafter(one, dtype(0)), dtype) == 1
-    assert apart(compilers, 1, 2, dtype) == 2 ** np.finfo(dtype).nmant
-    assert apart(compilers, -1, -2, dtype) == 2 ** np.finfo(dtype).nmant
-    assert apart(compilers, 0.0, -0.0, dtype) == 0
-    assert apart(compilers, tiny, -tiny, dtype) == 2
-    assert apart(compilers, np.finfo(dtype).max, np.inf, dtype) == 1
+    assert apart(differences, one, one, dtype) == 0
+    assert apart(differences, one, np.nextafter(one, dtype(2)), dtype) == 1
+    assert apart(differences, one, np.nextafter(one, dtype(0)), dtype) == 1
+    assert apart(differences, 1, 2, dtype) == 2 ** np.finfo(dtype).nmant
+    assert apart(differences, -1, -2, dtype) == 2 ** np.finfo(dtype).nmant
+    assert apart(differences, 0.0, -0.0, dtype) == 0
+    assert apart(differences, tiny, -tiny, dtype) == 2
+    assert apart(differences, np.finfo(dtype).max, np.inf, dtype) == 1
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_ulps_do_not_overflow(compilers, dtype):
+def test_ulps_do_not_overflow(differences, dtype):
     most = np.finfo(dtype).max
     bits = 8 * np.dtype(dtype).itemsize
     steps = int(np.array(most).view(f"u{bits // 8}"))  # from 0 to the largest number
-    assert apart(compilers, -most, most, dtype) == 2 * steps
-    assert apart(compilers, -np.inf, np.inf, dtype) == 2 * steps + 2
+    assert apart(differences, -most, most, dtype) == 2 * steps
+    assert apart(differences, -np.inf, np.inf, dtype) == 2 * steps + 2
 
 
-def test_ulps_of_nan(compilers):
-    assert apart(compilers, np.nan, -np.nan) == 0
-    assert apart(compilers, np.nan, 1) == 2**64 - 1
+def test_ulps_of_nan(differences):
+    assert apart(differences, np.nan, -np.nan) == 0
+    assert apart(differences, np.nan, 1) == 2**64 - 1
 
 
-def test_ulps_against_random_steps(compilers):
+def test_ulps_against_random_steps(differences):
     generator = np.random.default_rng(1)
     values = generator.standard_normal(1000) * 10.0 ** generator.integers(-300, 300, 1000)
     moved, steps = values.copy(), generator.integers(0, 9, 1000)
     for step in range(8):
         moved = np.where(steps > step, np.nextafter(moved, np.inf), moved)
-    np.testing.assert_array_equal(compilers.ulps(values, moved), steps)
+    np.testing.assert_array_equal(differences.ulps(values, moved), steps)
 
 
-def test_compare(compilers):
+def test_compare(differences):
     first = np.array([[0.0, 2.0, -4.0], [1.0, 8.0, 3.0]])
     second = first.copy()
-    assert compilers.compare(first, second)["moved"] == 0
+    assert differences.compare(first, second)["moved"] == 0
     second[1, 0] = 1.5
     second[1, 1] = 9
-    found = compilers.compare(first, second)
+    found = differences.compare(first, second)
     assert found == {"moved": 2, "values": 6, "max_ulp": 2**51, "ulp_at": [1, 0], "max_rel": 0.5,
                      "rel_at": [1, 0], "of_max": 0.125}
     second[0, 0] = 1e-300  # next to 0, ulp and rel say little
-    found = compilers.compare(first, second)
+    found = differences.compare(first, second)
     assert found["max_rel"] == np.inf and found["rel_at"] == [0, 0] and found["of_max"] == 0.125
     second[0, 2] = np.nan
-    found = compilers.compare(first, second)
+    found = differences.compare(first, second)
     assert found["ulp_at"] == [0, 2] and found["of_max"] == np.inf
 
 
