@@ -10,6 +10,7 @@ tabs, are the expression, what it breaks and, if a compiler other than Clang has
 import argparse
 import dataclasses
 import functools
+import itertools
 import shutil
 import subprocess
 import sys
@@ -67,21 +68,31 @@ def sources(tree, kernel):
     return {path: original(path) for path in [code, *sorted((tree / "physics").glob("*/*.h"))]}
 
 
-def mutated(texts, expression):
-    """The first source that a mutation changes, the kernel's own where it can, and what becomes of it; or None."""
+def edited(text, expressions):
+    """The text after each of sed's expressions, by one process: each of them has a copy of all its lines."""
+    lines = text.count("\n")
+    script = "\n".join(f"{i * lines + 1},{(i + 1) * lines}{{\n{one}\n}}" for i, one in enumerate(expressions))
+    return subprocess.run(["sed", script], input=text * len(expressions), capture_output=True, text=True,
+                          check=True).stdout
+
+
+def mutated(texts, expressions):
+    """For each mutation, the first source that it changes, the kernel's own where it can, and what becomes of it; or
+    None."""
     own, *headers = texts
+    found = dict.fromkeys(expressions)
     for paths in ([own], headers):
-        done = subprocess.run(["sed", expression], input="\0".join(map(texts.get, paths)), capture_output=True,
-                              text=True, check=True)
-        for path, text in zip(paths, done.stdout.split("\0")):
-            if text != texts[path]:
-                return path, text
-    return None
+        left = [one for one in expressions if not found[one]]
+        pieces = iter(edited("".join(texts[path] + "\0\n" for path in paths), left).split("\0\n"))
+        for one in left:
+            changed = [(path, text) for path, text in zip(paths, pieces) if text != texts[path]]
+            found[one] = changed[0] if changed else None
+    return [found[one] for one in expressions]
 
 
 def fate(tree, mutation, stored):
     """What becomes of a mutation: "caught" is what it should be."""
-    found = mutated(sources(tree, mutation.kernel), mutation.expression)
+    found, = mutated(sources(tree, mutation.kernel), [mutation.expression])
     if not found:
         return "CHANGES NOTHING"
     source, text = found
@@ -124,10 +135,12 @@ def read_mutations(kernels):
 def list_all(mutations):
     """Says what each breaks, and whether it still does."""
     bad = 0
-    for mutation in mutations:
-        is_bad = not mutated(sources(ROOT, mutation.kernel), mutation.expression)
-        bad += is_bad
-        print(f"{mutation.kernel}: {'CHANGES NOTHING: ' if is_bad else ''}{mutation.what}")
+    for kernel, group in itertools.groupby(mutations, lambda mutation: mutation.kernel):
+        of_kernel = list(group)
+        found = mutated(sources(ROOT, kernel), [mutation.expression for mutation in of_kernel])
+        bad += found.count(None)
+        for mutation, change in zip(of_kernel, found):
+            print(f"{kernel}: {'' if change else 'CHANGES NOTHING: '}{mutation.what}")
     return bad > 0
 
 
