@@ -7,7 +7,6 @@ import fcntl
 import h5py
 import netCDF4
 import numpy as np
-import xarray
 
 from . import axes, table, units
 from .problem import Elsewhere, Unusable, note
@@ -59,6 +58,7 @@ def is_being_written(file):
 
 
 def open_file(path):
+    import xarray  # pylint: disable=import-outside-toplevel  # takes a second, and the names above do without
     try:
         if not path.is_file():
             raise OSError(errno.ENOENT, "No such file" if not path.exists() else "Not a file")
