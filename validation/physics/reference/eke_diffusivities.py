@@ -1,4 +1,4 @@
-"""Reference of the kernel `eke_diffusivities`, in 80-bit arithmetic, column by column."""
+"""Reference of the kernel `eke_diffusivities`, in 80-bit arithmetic."""
 
 import numpy as np
 
@@ -36,26 +36,24 @@ def reference(fields, settings):
         return result
     zero = {"eke": np.zeros(shape), "coriolis_t": np.zeros(shape[1:]), "beta": np.zeros(shape[1:])}
     f = {name: np.asarray((zero | fields)[name], Real) for name in (*INPUTS, *OPTIONAL)}
-    for j, i in np.ndindex(shape[1:]):
-        column = length_and_diffusivity(
-            {name: values[..., j, i] if values.ndim > 1 else values for name, values in f.items()},
-            chosen)
-        for name, values in column.items():
-            result[name][..., j, i] = values
+    result |= length_and_diffusivity(f, chosen)
     if chosen["enable_eke_isopycnal_diffusion"]:
         result["K_iso"] = result["K_gm"].copy()
     return result
 
 
-def length_and_diffusivity(column, chosen):
-    """Of one column of water."""
-    wave = sum(np.sqrt(n) * h for n, h, wet in zip(column["Nsqr"], column["dzw"], column["maskW"])
-               if n > 0 and wet) / (4 * np.arctan(Real(1)))
-    rossby = min(wave / max(abs(column["coriolis_t"]), NEARLY_0),
-                 np.sqrt(wave / max(2 * column["beta"], NEARLY_0)))
-    root = np.sqrt(np.where(column["eke"] > 0, column["eke"], 0))
-    rhines = np.sqrt(root / max(column["beta"], NEARLY_0))
+def length_and_diffusivity(f, chosen):
+    """Of each column of water."""
+    wave = 0
+    for n, h, wet in zip(f["Nsqr"], f["dzw"], f["maskW"]):
+        wave = wave + np.where((n > 0) & (wet != 0), np.sqrt(np.maximum(n, 0)) * h, 0)
+    wave = wave / (4 * np.arctan(Real(1)))
+    rossby = np.minimum(wave / np.maximum(abs(f["coriolis_t"]), NEARLY_0),
+                        np.sqrt(wave / np.maximum(2 * f["beta"], NEARLY_0)))
+    root = np.sqrt(np.where(f["eke"] > 0, f["eke"], 0))
+    rhines = np.sqrt(root / np.maximum(f["beta"], NEARLY_0))
     length = np.maximum(np.minimum(chosen["eke_cross"] * rossby, chosen["eke_crhin"] * rhines),
                         chosen["eke_lmin"])
-    return {"L_rossby": rossby, "L_rhines": rhines, "sqrteke": root, "eke_len": length,
+    made = {"L_rossby": rossby, "L_rhines": rhines, "sqrteke": root, "eke_len": length,
             "K_gm": np.minimum(chosen["eke_c_k"] * length * root, chosen["eke_k_max"])}
+    return {name: values.astype(np.float64) for name, values in made.items()}
