@@ -25,9 +25,8 @@ def solve(edges, excess, b):
     if n == 0:
         return np.zeros(excess.shape, Real)
     rows, columns, values = assemble(edges, excess)
-    diagonal = np.zeros(n, Real)
-    np.add.at(diagonal, rows[rows == columns], values[rows == columns])
-    is_empty = diagonal <= 0
+    parts = apart(rows, columns, values)
+    is_empty = total(n, ((row, value * (row == column)) for row, column, value in parts)) <= 0
     all_values = np.concatenate([values.astype(float), is_empty.astype(float)])
     cells = np.arange(n)
     matrix = scipy.sparse.csc_matrix((all_values, (np.concatenate([rows, cells]), np.concatenate([columns, cells]))),
@@ -36,7 +35,7 @@ def solve(edges, excess, b):
     b = np.where(is_empty, 0, np.ravel(b)).astype(Real)
     x = np.zeros(n, Real)
     for _ in range(REFINEMENTS):
-        left = b - product(rows, columns, values, x)
+        left = b - total(n, ((row, value * x[column]) for row, column, value in parts))
         size = np.abs(left).max()
         if not size > 0:
             break
@@ -44,7 +43,17 @@ def solve(edges, excess, b):
     return x.reshape(excess.shape)
 
 
-def product(rows, columns, values, x):
-    result = np.zeros(x.size, Real)
-    np.add.at(result, rows, values * x[columns])
+def apart(rows, *others):
+    """Parts in which no row comes twice, so that NumPy adds each at once; those of a row stay in order."""
+    order = np.argsort(rows, kind="stable")
+    rank = np.arange(rows.size) - np.searchsorted(rows[order], rows[order])
+    order = order[np.argsort(rank, kind="stable")]
+    ends = np.cumsum(np.bincount(rank))[:-1]
+    return list(zip(*(np.split(array[order], ends) for array in (rows, *others))))
+
+
+def total(n, parts):
+    result = np.zeros(n, Real)
+    for row, values in parts:
+        result[row] += values
     return result
