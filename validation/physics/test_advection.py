@@ -64,8 +64,8 @@ def advected(miniapp, tmp_path, basin, scheme, **changes):
     """The tendency and the stepped tracer."""
     values, settings, cyclic_x = basin
     path, out = tmp_path / "basin.h5", tmp_path / "out.h5"
-    write(path, values | changes, settings | {"enable_superbee_advection": SCHEMES.index(scheme)},
-          halo=0, cyclic_x=cyclic_x)
+    write(path, miniapp.read_by("tracer_advection", values | changes),
+          settings | {"enable_superbee_advection": SCHEMES.index(scheme)}, halo=0, cyclic_x=cyclic_x)
     miniapp.passes("-k", "tracer_advection", "-o", out, path)
     return read(out, "dtracer"), read(out, "tracer_taup1")
 
@@ -115,8 +115,7 @@ def test_vertical_velocity_closes_a_flow(miniapp, basin, tmp_path):
     values, settings, cyclic_x = basin
     flow = without_divergence(values, cyclic_x)
     path, out = tmp_path / "flow.h5", tmp_path / "w.h5"
-    write(path, {name: value for name, value in (values | flow).items() if name != "w"}, settings,
-          halo=0, cyclic_x=cyclic_x)
+    write(path, miniapp.read_by("vertical_velocity", values | flow), settings, halo=0, cyclic_x=cyclic_x)
     miniapp.passes("-k", "vertical_velocity", "-o", out, path)
     terms = values["dzt"].max() * (np.abs(flow["u"]).max() / values["dxt"].min()
                                    + np.abs(flow["v"]).max() / values["dyt"].min())
@@ -127,7 +126,7 @@ def test_vertical_velocity_closes_a_flow(miniapp, basin, tmp_path):
 def dissipation(miniapp, tmp_path, basin, **changes):
     values, settings, cyclic_x = basin
     path, out = tmp_path / "enthalpy.h5", tmp_path / "loss.h5"
-    write(path, values | changes, settings, halo=0, cyclic_x=cyclic_x)
+    write(path, miniapp.read_by("advection_dissipation", values | changes), settings, halo=0, cyclic_x=cyclic_x)
     miniapp.passes("-k", "advection_dissipation", "-o", out, path)
     return read(out, "P_diss_adv")
 

@@ -19,6 +19,10 @@ def density(miniapp):
     return next(kernel for kernel in miniapp.kernels if kernel.name == "density")
 
 
+def store(miniapp, path, values, settings):
+    return write(path, miniapp.read_by("density", values), settings, halo=2)
+
+
 def fresh_ocean(**settings):
     """Water below the least salt and heat of dynamic enthalpy, beside water above both."""
     values, defaults = fields.make(**OCEANS["odd"], eq_of_state_type=5)
@@ -40,7 +44,7 @@ def expected(density):
 def test_fresh_and_cold_water(miniapp, density, device, expected, clamps, tmp_path):
     out = tmp_path / "out.h5"
     miniapp.passes("-k", "density", "-d", device, "-o", out,
-                   write(tmp_path / "ocean.h5", *fresh_ocean(clamp_enthalpy=clamps), halo=2))
+                   store(miniapp, tmp_path / "ocean.h5", *fresh_ocean(clamp_enthalpy=clamps)))
     with h5py.File(out) as file:
         compare(density, file, expected[clamps], "float64")
 
@@ -59,10 +63,10 @@ def test_neighbours_do_not_count(miniapp, density, tmp_path):
     which chooses for each loop anew what it contracts."""
     values, settings = fields.make(**OCEANS["odd"], eq_of_state_type=5)
     first, second = tmp_path / "a.out.h5", tmp_path / "b.out.h5"
-    miniapp.passes("-k", "density", "-o", first, write(tmp_path / "a.h5", values, settings, halo=2))
+    miniapp.passes("-k", "density", "-o", first, store(miniapp, tmp_path / "a.h5", values, settings))
     place = values["maskT"].astype(bool) & (np.arange(values["maskT"].shape[2]) == 11)
     values["salt"][place] = 0.01
-    miniapp.passes("-k", "density", "-o", second, write(tmp_path / "b.h5", values, settings, halo=2))
+    miniapp.passes("-k", "density", "-o", second, store(miniapp, tmp_path / "b.h5", values, settings))
     for output in density.outputs:
         same = ~place
         if output.name == "Nsqr":  # sees the level above
@@ -75,7 +79,7 @@ def test_neighbours_do_not_count(miniapp, density, tmp_path):
 
 def program_outputs(miniapp, path, values, settings):
     out = path.with_suffix(".out.h5")
-    miniapp.passes("-k", "density", "-o", out, write(path, values, settings, halo=2))
+    miniapp.passes("-k", "density", "-o", out, store(miniapp, path, values, settings))
     return {name: read(out, name) for name in ("Hd", "int_drhodT", "int_drhodS")}
 
 
@@ -110,7 +114,7 @@ def test_equal_water_has_no_stability(miniapp, equation, tmp_path):
         values[name][:, :, ::2] = values[name][5, :, ::2]
     out = tmp_path / "out.h5"
     miniapp.passes("-k", "density", "-o", out,
-                   write(tmp_path / "ocean.h5", values, settings, halo=2))
+                   store(miniapp, tmp_path / "ocean.h5", values, settings))
     stability = read(out, "Nsqr")
     assert not stability[:, :, ::2].any() and stability[:, :, 1::2].any()
 

@@ -17,7 +17,7 @@ SOURCES = {"K_diss_gm": 1, "K_diss_h": 1, "P_diss_skew": -1, "P_diss_hmix": -1, 
 def test_what_is_constant(miniapp, eddies, constant, tmp_path):
     values, settings = fields.make(**OCEANS["odd"])
     path, out = tmp_path / "ocean.h5", tmp_path / "out.h5"
-    write(path, values, settings | {"enable_eke": eddies}, halo=2)
+    write(path, miniapp.read_by("eke_diffusivities", values), settings | {"enable_eke": eddies}, halo=2)
     miniapp.passes("-k", "eke_diffusivities", "-o", out, path)
     for name, value in constant.items():
         assert (read(out, name) == value).all()
@@ -47,7 +47,7 @@ def test_budget_closes(miniapp, moves, case, stored, tmp_path):
     values["w_wgrid"] = values["w_wgrid"] * values["maskW"]  # nothing comes out of the sea floor
     values = still(values) | {name: values[name] for name in MOVES[moves]}
     path, out = tmp_path / "ocean.h5", tmp_path / "out.h5"
-    write(path, values, settings | EULER | {"enable_store_cabbeling_heat": stored}, halo=2)
+    write(path, miniapp.read_by("eke", values), settings | EULER | {"enable_store_cabbeling_heat": stored}, halo=2)
     miniapp.passes("-k", "eke", "-o", out, path)
     room = (volumes(values) * values["maskW"])[INSIDE]
     gained = sum(sign * values[name] for name, sign in list(SOURCES.items())[:3 if stored else 5])

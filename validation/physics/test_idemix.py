@@ -51,7 +51,7 @@ def test_budget_closes(miniapp, moves, source, case, tmp_path):
     values["w_wgrid"] = values["w_wgrid"] * values["maskW"]  # nothing comes out of the sea floor
     values |= {name: 0 * values[name] for name in MOVES["all"] if name not in MOVES[moves]}
     path, out = tmp_path / "ocean.h5", tmp_path / "out.h5"
-    write(path, values, settings | EULER | chosen, halo=2)
+    write(path, miniapp.read_by("idemix", values), settings | EULER | chosen, halo=2)
     miniapp.passes("-k", "idemix", "-o", out, path)
     room, dt = volumes(values) * values["maskW"], settings["dt_tracer"]
     area = (values["cost"] * values["dyt"])[:, None] * values["dxt"] * (values["kbot"] > 0)
@@ -72,7 +72,7 @@ def test_waves_as_slow_as_inertial_oscillations(miniapp, tmp_path):
     values["Nsqr"][:, ::2] = 1e-6 * values["Nsqr"][:, ::2] / abs(values["Nsqr"][:, ::2])
     values["Nsqr"][:, 1::2] = 1e-3
     path, out = tmp_path / "ocean.h5", tmp_path / "out.h5"
-    write(path, values, settings, halo=2)
+    write(path, miniapp.read_by("idemix_parameters", values), settings, halo=2)
     miniapp.passes("-k", "idemix_parameters", "-o", out, path)
     water = values["maskW"] == 1
     assert not read(out, "v0")[:, ::2].any() and (read(out, "v0")[:, 1::2] > 0)[water[:, 1::2]].all()

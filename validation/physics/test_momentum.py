@@ -60,7 +60,8 @@ class Basin:
         chosen = {**self.settings, **dict.fromkeys(FRICTION, 0), **settings, "enable_conserve_energy": 1}
         made = {}
         for kernel in kernels:
-            path = write(self.folder / "in.h5", values | made, chosen, halo=fields.HALO, cyclic_x=0)
+            path = write(self.folder / "in.h5", self.miniapp.read_by(kernel, values | made), chosen,
+                         halo=fields.HALO, cyclic_x=0)
             self.miniapp.passes(path, "-k", kernel, "-d", self.device, "-o", self.folder / "out.h5")
             with h5py.File(self.folder / "out.h5") as file:
                 made |= {name: file[name][...] for name in file if file[name].ndim > 1}

@@ -15,7 +15,7 @@ LETTERS = {"temp": "T", "salt": "S"}
 
 def run(miniapp, tmp_path, kernel, values, settings, *names):
     path, out = tmp_path / "ocean.h5", tmp_path / "out.h5"
-    miniapp.passes("-k", kernel, "-o", out, write(path, values, settings, halo=2))
+    miniapp.passes("-k", kernel, "-o", out, write(path, miniapp.read_by(kernel, values), settings, halo=2))
     return [read(out, name) for name in names]
 
 

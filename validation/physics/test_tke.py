@@ -20,7 +20,7 @@ def run(miniapp, path, fields, settings):
     if not any(kernel.name == "tke" for kernel in miniapp.kernels):
         pytest.skip("there is no kernel tke")
     out = path.with_suffix(".out.h5")
-    write(path, {name: as_stored(name, values) for name, values in fields.items()},
+    write(path, {name: as_stored(name, values) for name, values in miniapp.read_by("tke", fields).items()},
           {name: float(value) for name, value in settings.items()}, halo=2)
     miniapp.passes("-k", "tke", "--output", out, path)
     return {name: read(out, name) for name in ("tke_taup1", "dtke", "tke_surf_corr", "tke_diss")}

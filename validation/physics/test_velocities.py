@@ -12,7 +12,8 @@ INSIDE = (..., slice(2, -2), slice(2, -2))
 
 def on_wgrid(miniapp, path, values, settings):
     out = path.with_suffix(".out.h5")
-    miniapp.passes("-k", "velocities_on_wgrid", "-o", out, write(path, values, settings, halo=2))
+    write(path, miniapp.read_by("velocities_on_wgrid", values), settings, halo=2)
+    miniapp.passes("-k", "velocities_on_wgrid", "-o", out, path)
     return {name: read(out, f"{name}_wgrid") for name in ("u", "v", "w")}
 
 

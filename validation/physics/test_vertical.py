@@ -23,7 +23,7 @@ def mixed(request, miniapp, tmp_path_factory):
     path, out = folder / "ocean.h5", folder / "out.h5"
     allowed = ["--allow-invalid"] if request.param == "masks" else []
     miniapp.passes("-k", "vertical_mixing", "-o", out, *allowed,
-                   write(path, values, settings, halo=2))
+                   write(path, miniapp.read_by("vertical_mixing", values), settings, halo=2))
     return values, settings, {name: read(out, f"{name}_taup1") for name in TRACERS}, allowed
 
 
@@ -73,7 +73,7 @@ def test_dissipation_is_what_dynamic_enthalpy_loses(miniapp, mixed, tmp_path):
     changed = values | {f"{name}_taup1": after[name] for name in TRACERS}
     path, out = tmp_path / "ocean.h5", tmp_path / "loss.h5"
     miniapp.passes("-k", "vertical_dissipation", "-o", out, *allowed,
-                   write(path, changed, settings, halo=2))
+                   write(path, miniapp.read_by("vertical_dissipation", changed), settings, halo=2))
     loss = read(out, "P_diss_v") + read(out, "P_diss_nonlin")
     heights = values["dzw"].copy()
     heights[-1] /= 2
