@@ -107,12 +107,13 @@ def axes_of(name, array):
     return {"factor_a": "zy", "factor_b": "zx"}.get(name, "abzyx"[-array.ndim:])
 
 
-def make(seed, table, sequences, settings):
+def make(seed, table, sequences, settings, fault=None):
+    """With some faults, or none; or with the one that is given."""
     case = Case(seed, table, sequences, settings)
     for trait in TRAITS:
         if case.chance(0.5):
             trait(case)
-    for fault in case.draw.choices(FAULTS, k=case.draw.choice((0, 0, 1, 1, 2))):
+    for fault in [fault] if fault else case.draw.choices(FAULTS, k=case.draw.choice((0, 0, 1, 1, 2))):
         case.faults.append(fault.__name__)
         fault(case)
     return case
