@@ -346,16 +346,24 @@ def test_a_state(water, device):
 
 # ---- Datasets ----
 
-@pytest.fixture
-def dataset():
+@pytest.fixture(scope="module")
+def grid():
     """The stored grid as a Dataset."""
     xarray = pytest.importorskip("xarray")
     import miniapp.xarray  # noqa: F401  pylint: disable=import-outside-toplevel,unused-import
     with h5py.File(GRID) as file:
         axes = {name: tuple(str(scale.keys()[0]) for scale in data.dims) if data.dims[0].keys() else (name,)
                 for name, data in file.items()}
-        return xarray.Dataset({name: (axes[name], data[...]) for name, data in file.items()},
-                              attrs=dict(file.attrs))
+        values = {name: data[...] for name, data in file.items()}
+        for one in values.values():
+            one.flags.writeable = False
+        return xarray.Dataset({name: (axes[name], one) for name, one in values.items()}, attrs=dict(file.attrs))
+
+
+@pytest.fixture
+def dataset(grid):
+    """One whose attributes a test may change; all tests share its values."""
+    return grid.copy()
 
 
 @pytest.mark.parametrize("name", ["density", "eos", "isoneutral_mixing"])
