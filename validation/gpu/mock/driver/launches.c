@@ -1,6 +1,7 @@
 /* Launches: whether a GPU would take them, and their arguments. */
 #include "mock.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* The values of CU_LAUNCH_PARAM_BUFFER_POINTER and CU_LAUNCH_PARAM_BUFFER_SIZE. */
@@ -38,11 +39,15 @@ static bool has_size(const struct grid *grid)
            grid->blocks[1] <= 65535 && grid->blocks[2] && grid->blocks[2] <= 65535;
 }
 
-/* Kernels with MOCK_IDLE in their names do nothing. */
+/* Kernels with a word of MOCK_IDLE in their names do nothing. */
 static bool is_idle(const struct ptx_kernel *kernel)
 {
-    const char *const idle = setting("MOCK_IDLE", NULL);
-    return idle && strstr(kernel->name, idle);
+    char words[256];
+    snprintf(words, sizeof(words), "%s", setting("MOCK_IDLE", ""));
+    for (const char *word = strtok(words, ","); word; word = strtok(NULL, ","))
+        if (strstr(kernel->name, word))
+            return true;
+    return false;
 }
 
 API int cuLaunchKernel(const struct CUfunc_st *function, unsigned blocks_x, unsigned blocks_y,
