@@ -393,12 +393,16 @@ static enum miniapp_status run_bench(struct run *run)
 
 /* ---- all of it ---- */
 
+enum miniapp_status run_open(struct run *run)
+{
+    TRY(agree(open_input(run)));
+    return agree_on_water(run);
+}
+
 enum miniapp_status run_all(struct run *run)
 {
     const struct options *options = &run->options;
     TRY(agree(open_devices(run)));
-    TRY(agree(open_input(run)));
-    TRY(agree_on_water(run));
     TRY(agree(
         same_build(run))); /* after the reader, whose hdf5_start has to be HDF5's first call */
     TRY(agree(same_options(run)));
@@ -422,8 +426,6 @@ enum miniapp_status run_all(struct run *run)
 enum miniapp_status run_check(struct run *run)
 {
     char absent[PROVENANCE_TEXT];
-    TRY(agree(open_input(run)));
-    TRY(agree_on_water(run));
     TRY(agree(choose_settings(run)));
     TRY(agree(miniapp_input_check_pairs(run->input, run->options.settings)));
     print("%s: can be used by ", run->options.input);

@@ -41,8 +41,11 @@ struct run {
     char by_spacing[256];           /* which settings the spacing chose, and their values */
 };
 
-/* Does what the options ask for, except listing. results.interrupted says whether a signal ended
- * it. */
+/* Opens the input and checks it, before anything is started that only a run needs. */
+enum miniapp_status run_open(struct run *run);
+
+/* Does what the options ask for, except listing, with the input that is open.
+ * results.interrupted says whether a signal ended it. */
 enum miniapp_status run_all(struct run *run);
 
 /* Says what is wrong with the input, or in one line on stdout that it can be used. */
