@@ -140,7 +140,7 @@ class Program:
             pytest.skip(f"{what}: MINIAPP_TEST_LONG=1 repeats it")
 
     def read_by(self, name, values):
-        """Of the values those that a kernel reads: a dataset that it does not takes as long to write."""
+        """Those values that a kernel reads: a dataset that it does not takes as long to write."""
         inputs = next(kernel.inputs for kernel in self.kernels if kernel.name == name)
         return {dataset.name: values[dataset.name] for dataset in inputs if dataset.name in values}
 

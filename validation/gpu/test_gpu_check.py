@@ -87,7 +87,8 @@ def check_all_steps(miniapp, tmp_path, env=None):
     for name in ("peers", "safely.py"):
         (tmp_path / "run" / name).symlink_to(SCRIPT.parent / name)
     (tmp_path / "run" / "pairs.py").write_text(
-        (SCRIPT.parent / "pairs.py").read_text() + "PAIRS = ROUGH[0]._replace(words=()), ROUGH[-1]\n")  # others have all
+        (SCRIPT.parent / "pairs.py").read_text()  # others have all of them
+        + "PAIRS = ROUGH[0]._replace(words=()), ROUGH[-1]\n")
     done = gpu_check(miniapp, "--miniapp", tmp_path / "program", "--size", "5000", "-o", tmp_path / "out",
                      script=tmp_path / "run" / "gpu-check", env=env)
     assert done.returncode == DONE, done

@@ -63,8 +63,8 @@ class Mock:
                 "MOCK_CACHE": str(self.cache), "MOCK_LOG": str(self.log_path),
                 "MOCK_IMAGES": str(self.images or ""),
                 "MOCK_LEAVE_OUT": "" if self.is_llvm or LONG else "_offload_float32",  # GCC's tests take float64
-                # GCC starts some threads for each, and many of them wait: also in the empty kernel, which is timed hundreds
-                # of times, and which LLVM's tests run
+                # GCC starts some threads for each, and many of them wait: also in the empty kernel, which is timed
+                # hundreds of times, and which LLVM's tests run
                 "MOCK_MULTIPROCESSORS": "132" if self.is_llvm else "1",
                 "MOCK_IDLE": "" if self.is_llvm else "empty_call",
                 **(in_place_of_llvms(self.ptx) if self.ptx else {}), **variables,

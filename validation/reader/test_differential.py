@@ -98,8 +98,8 @@ def test_both_verdicts_are_common(results):
 
 
 @pytest.mark.parametrize("part, mistake, fault", [
-    ("is_written", lambda dataset: True, random_inputs.unwritten), ("text", lambda value: "", random_inputs.other_units),
-    ("HALO", 1, random_inputs.bad_halo)])
+    ("is_written", lambda dataset: True, random_inputs.unwritten),
+    ("text", lambda value: "", random_inputs.other_units), ("HALO", 1, random_inputs.bad_halo)])
 def test_a_mistake_shows(compare, monkeypatch, part, mistake, fault):
     """Whether it is made by the reader here or by the library makes no difference."""
     monkeypatch.setattr(independent_reader, part, mistake)

@@ -1378,7 +1378,7 @@ def test_leaves_both_outputs_or_none(undrawn, fails, plain, monkeypatch, place, 
 
 
 def test_stdout_cannot_be_written(tmp_path):
-    """Of fields without a grid, since a picture would take as long as all else."""
+    """Fields without a grid, since a picture would take as long as all else."""
     path = tmp_path / "eos.nc"
     with h5py.File(GRID) as grid, h5py.File(path, "w") as file:
         for name in ("temp", "salt", "p", "zt"):

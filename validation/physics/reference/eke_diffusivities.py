@@ -43,7 +43,7 @@ def reference(fields, settings):
 
 
 def length_and_diffusivity(f, chosen):
-    """Of each column of water."""
+    """For each column of water."""
     wave = 0
     for n, h, wet in zip(f["Nsqr"], f["dzw"], f["maskW"]):
         wave = wave + np.where((n > 0) & (wet != 0), np.sqrt(np.maximum(n, 0)) * h, 0)

@@ -83,7 +83,7 @@ def reference(fields, settings):
 
 @functools.lru_cache(maxsize=16)
 def tensor(given, settings):
-    """Of what INPUTS hold; isoneutral_mixing asks for it again."""
+    """From values of INPUTS; isoneutral_mixing asks for it again."""
     settings = dict(zip(SETTINGS, settings))
     f = SimpleNamespace(**{name: np.frombuffer(data, kind).reshape(shape).astype(Real)
                            for name, (shape, kind, data) in zip(INPUTS, given)})

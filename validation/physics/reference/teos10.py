@@ -146,7 +146,7 @@ def _pressure_polynomial(terms, degree, root_powers, ct_powers, number, by):
 
 @functools.lru_cache(maxsize=None)
 def _number(coefficient, number, _precision):
-    """Of a type whose numbers may depend on the precision of now."""
+    """A coefficient in a type whose numbers may depend on the precision of now."""
     return number(coefficient)
 
 
