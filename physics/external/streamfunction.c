@@ -19,6 +19,7 @@
 #include "span.h"
 
 enum { TOGETHER = 512 }; /* so that memory is read in one stretch */
+_Static_assert(TOGETHER % ROW_CHUNK == 0, "a part has points of one stretch");
 
 /* The problem, which all steps share. The couplings of e are those of all faces between water;
  * levels are made of those between corners in water, with those to coasts in the excess. Memory is
