@@ -20,7 +20,7 @@ INLINED void upward(real *w, const real *u, const real *v, const uint8_t *mask, 
     for (count k = 0; k < nz; k++) {
         const count row = k * plane + y * nx;
         const count below = k > 0 ? plane : 0;
-        const real *const w_below = w - below;
+        const real *const w_below = w - below, thickness = dz[k];
         zero_outside(w + row, part, inside);
         ALONG_X
         for (count x = inside.begin; x < inside.end; x++) {
@@ -28,7 +28,7 @@ INLINED void upward(real *w, const real *u, const real *v, const uint8_t *mask, 
             const real divergence = (u[i] - u[i - 1]) / (cost[y] * dxt[x]) +
                                     (north * v[i] - from_south * v[i - south * nx]);
             const real from_below = k > 0 ? w_below[i] : 0;
-            const real height = mask ? mask[i] * dz[k] : dz[k];
+            const real height = mask ? mask[i] * thickness : thickness;
             w[i] = from_below - height * divergence;
         }
     }
