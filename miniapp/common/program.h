@@ -111,6 +111,16 @@ double miniapp_plan_seconds(const struct miniapp_plan *, size_t step);
 
 double miniapp_plan_bytes(const struct miniapp_plan *); /* of memory: fields, scratch, kept */
 
+/* How an elliptic problem was solved. */
+struct miniapp_solution {
+    bool is_there;
+    int iterations, nests; /* these are launches on a device */
+    double residual;       /* of the right-hand side */
+};
+
+/* That of the last run, if a step solves one. */
+struct miniapp_solution miniapp_plan_solution(const struct miniapp_plan *);
+
 /* ---- devices and the host ---- */
 
 /* Whether a device can have that name, whether or not there is one. */

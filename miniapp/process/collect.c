@@ -263,6 +263,7 @@ static enum miniapp_status agree_on_row(const struct row *row, struct result *re
     const enum miniapp_status status = agree_on(MINIAPP_DONE, numbers, 4);
     result->device_bytes = numbers[0];
     result->state_bytes = numbers[1];
+    result->solution = miniapp_plan_solution(row->plan);
     if (ranks_count() > 1)
         result->processes = (struct processes){
             .count = ranks_count(),

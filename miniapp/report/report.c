@@ -87,6 +87,30 @@ static void print_processes(const struct page *page)
     }
 }
 
+/* How the external mode was solved in the last call. A kernel's time an iteration has all in it
+ * that the kernel does. */
+static void print_solutions(const struct page *page)
+{
+    for_each_result (r, page->results) {
+        const struct miniapp_solution *const s = &r->solution;
+        char time[32] = "", launches[32] = "", text[16];
+        if (!s->is_there)
+            continue;
+        if (!r->shares && s->iterations > 0)
+            snprintf(time, sizeof(time), " of %s",
+                     time_in_words(r->timing.median / s->iterations, text));
+        if (r->threads == 0)
+            snprintf(launches, sizeof(launches), ", %.1f launches each",
+                     (double)s->nests / s->iterations);
+        page_head(page, r);
+        if (s->iterations == 0)
+            print(" no iteration: the right-hand side is 0, or the guess solves it\n");
+        else
+            print(" %d iteration%s%s%s, relative residual %.1e\n", s->iterations,
+                  s->iterations == 1 ? "" : "s", time, launches, s->residual);
+    }
+}
+
 /* Each kernel's share of the time of a sequence. */
 static void print_shares(const struct page *page)
 {
@@ -288,6 +312,7 @@ static void report_table(const struct results *results)
         return;
     print_rows(&page);
     print_processes(&page);
+    print_solutions(&page);
     print_shares(&page);
     print_rates(&page);
     print_roofline(&page);

@@ -101,6 +101,12 @@ static json_t *processes_object(const struct processes *all)
                      number(all->gather));
 }
 
+static json_t *solution_object(const struct miniapp_solution *solution)
+{
+    return json_pack("{si si so}", "iterations", solution->iterations, "nests", solution->nests,
+                     "residual", number(solution->residual));
+}
+
 static json_t *result_object(const struct result *r, const struct results *results)
 {
     json_t *object = json_object();
@@ -115,6 +121,8 @@ static json_t *result_object(const struct result *r, const struct results *resul
         json_object_set_new(object, "shares", shares_object(r));
     if (r->march)
         json_object_set_new(object, "steps", march_object(r));
+    if (r->solution.is_there)
+        json_object_set_new(object, "solution", solution_object(&r->solution));
     if (r->processes.count)
         json_object_set_new(object, "processes", processes_object(&r->processes));
     return object;

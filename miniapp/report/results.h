@@ -70,7 +70,8 @@ struct result {
     struct share *shares; /* of the time, for each step; NULL for a kernel */
     size_t share_count;
     struct processes processes;
-    struct march *march; /* of steps in time, or NULL */
+    struct miniapp_solution solution; /* of the external mode in the last call */
+    struct march *march;              /* of steps in time, or NULL */
     struct transfer_times to_device, from_device;
     char marks[RESULT_MARKS];    /* those of result_mark, or "" */
     double bandwidth, flop_rate; /* the ceilings, above 0 if they were measured beside it */

@@ -230,6 +230,16 @@ static struct processes processes_of(const json_t *all)
     };
 }
 
+static struct miniapp_solution solution_of(const json_t *all)
+{
+    return (struct miniapp_solution){
+        .is_there = json_is_object(all),
+        .iterations = (int)count_of(all, "iterations"),
+        .nests = (int)count_of(all, "nests"),
+        .residual = number_or(all, "residual", NAN),
+    };
+}
+
 static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
                                     struct results *results)
 {
@@ -246,6 +256,7 @@ static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
     result->cache = text_or_empty(row, "cache");
     result->state_bytes = number_or(transfers, "state_bytes", 0);
     result->processes = processes_of(json_object_get(row, "processes"));
+    result->solution = solution_of(json_object_get(row, "solution"));
     result->to_device = transfer_of(transfers, "to_device");
     result->from_device = transfer_of(transfers, "from_device");
     snprintf(result->marks, RESULT_MARKS, "%s", text_or_empty(row, "marks")); /* by its own clock */

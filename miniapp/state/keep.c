@@ -121,6 +121,12 @@ static void tell(void *context, const char *line)
     warn("%s", line);
 }
 
+static void solved(void *context, int iterations, int nests, double left)
+{
+    struct kept *const kept = context;
+    kept->solution = (struct miniapp_solution){true, iterations, nests, left};
+}
+
 /* The state knows whose memory it has to free before its own, because plans may be freed later. */
 static void keep_for(struct miniapp_state *state, struct kept *kept)
 {
@@ -191,8 +197,8 @@ struct keeper keeper_of(struct miniapp_state *state, struct kept *kept,
     kept->changes = changes;
     kept->settings = state->settings;
     kept->cyclic_x = state->cyclic_x;
-    return (struct keeper){kept,           recall,      give_host, give_device,
-                           send_to_device, lack_memory, fail_step, tell};
+    return (struct keeper){kept,        recall,    give_host, give_device, send_to_device,
+                           lack_memory, fail_step, tell,      solved};
 }
 
 /* ---- the whole ocean ---- */
@@ -270,6 +276,8 @@ enum miniapp_status whole_run(struct miniapp_state *state, struct kept *kept,
     exchange_note(state, start, true);
     if (!status)
         status = miniapp_plan_run(kept->whole_plan);
+    if (!status)
+        kept->solution = miniapp_plan_solution(kept->whole_plan);
     start = seconds_now();
     for (size_t i = 0; i < kernel->argument_count && !status; i++)
         if (kernel->arguments[i].access != MINIAPP_READ)

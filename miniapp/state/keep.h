@@ -12,6 +12,7 @@ struct kept {
     void **host, **device;       /* pieces of memory */
     size_t host_pieces, device_pieces;
     double device_bytes;
+    struct miniapp_solution solution;
     struct miniapp_settings settings;
     size_t changes; /* of the grid's fields that the kernel reads */
     bool cyclic_x;

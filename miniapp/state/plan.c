@@ -441,6 +441,14 @@ static bool is_counted(const struct miniapp_plan *plan, size_t step, size_t argu
 
 /* The steps share their scratch. The state's scratch may be larger, because other plans need
  * more. */
+struct miniapp_solution miniapp_plan_solution(const struct miniapp_plan *plan)
+{
+    for (size_t s = 0; s < plan->count; s++)
+        if (plan->steps[s].kept.solution.is_there)
+            return plan->steps[s].kept.solution;
+    return (struct miniapp_solution){0};
+}
+
 double miniapp_plan_bytes(const struct miniapp_plan *plan)
 {
     double bytes = 0;

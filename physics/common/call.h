@@ -45,6 +45,9 @@ struct keeper {
     /* Says that numbers are wrong, and fails the step; or only warns. */
     void (*give_up)(void *context, const char *line);
     void (*tell)(void *context, const char *line);
+    /* Says how an elliptic problem was solved: `left` is the residual of the right-hand side, and
+     * `nests` a device's launches in all iterations. */
+    void (*solved)(void *context, int iterations, int nests, double left);
 };
 
 /* An array for each argument of a kernel, and all settings. */

@@ -331,10 +331,12 @@ static inline bool is_one_go(const struct sweep *s, const struct sweep *other)
     return is_small(s) ? is_small(other) : HOST_OR_OFFLOAD(s->level.b == other->level.b, false);
 }
 
-/* Sweeps from `begin` to before `end`. The host has a copy of the device's list. */
-static void VARIANT(run_sweeps)(const struct sweep *host, const struct sweep *device, int begin,
-                                int end)
+/* Sweeps from `begin` to before `end`; returns the number of nests. The host has a copy of the
+ * device's list. */
+static int VARIANT(run_sweeps)(const struct sweep *host, const struct sweep *device, int begin,
+                               int end)
 {
+    int nests = 0;
     for (int n = begin, next; n < end; n = next) {
         for (next = n + 1; next < end && is_one_go(host + n, host + next);)
             next++;
@@ -342,7 +344,9 @@ static void VARIANT(run_sweeps)(const struct sweep *host, const struct sweep *de
             VARIANT(sweep_by_team)(HOST_OR_OFFLOAD(host, device), n, next);
         else
             VARIANT(sweep_by_all)(host + n, device + n, next - n);
+        nests++;
     }
+    return nests;
 }
 
 #endif

@@ -23,7 +23,8 @@ struct elliptic {
     double *east, *north, *excess, *b, *x, *work;
     struct sweep sweep[MOST_SWEEPS], *on_device;
     double low, high;
-    bool has_told; /* that conjugate gradients are needed */
+    int iterations, nests; /* that the last problem took */
+    bool has_told;         /* that conjugate gradients are needed */
 };
 
 /* A level's numbers on the host while levels are made, one array after the other, and the inverse

@@ -28,7 +28,7 @@ INLINED int64_t size_of(double residual, float root)
 
 /* Puts the residual, times a scale, into the cycle's right-hand side; 0 where no equation holds.
  * Returns the largest residual over the diagonal. */
-static double VARIANT(find_residual)(const struct elliptic *e, double scale)
+static double VARIANT(find_residual)(struct elliptic *e, double scale)
 {
     const count nx = e->level->nx, ny = e->level->ny, stride = e->level->stride;
     const double *const east = e->east, *const north = e->north, *const excess = e->excess;
@@ -36,6 +36,7 @@ static double VARIANT(find_residual)(const struct elliptic *e, double scale)
     const float *const root = e->level->root;
     float *const left = e->level->b;
     int64_t largest = 0;
+    e->nests++;
     PARALLEL_COLUMNS_MAX(largest, nx * ny)
     for (count j = 1; j <= ny; j++)
         for (count i0 = 1; i0 <= nx; i0 += ROW_PART(nx)) {
@@ -58,7 +59,7 @@ static double VARIANT(find_residual)(const struct elliptic *e, double scale)
 static void VARIANT(go_on)(struct elliptic *e, double again, double more, double gain)
 {
     e->sweep[e->sweeps].by = (struct factors){(float)again, (float)more, gain, 0};
-    VARIANT(run_sweeps)(e->sweep, e->on_device, e->sweeps, e->sweeps + 1);
+    e->nests += VARIANT(run_sweeps)(e->sweep, e->on_device, e->sweeps, e->sweeps + 1);
 }
 
 /* Each cell's part in p times A p or, without, in the residual times z. */
@@ -133,7 +134,8 @@ static double VARIANT(conjugate_gradients)(const struct kernel_call *call, struc
         left = VARIANT(find_residual)(e, scale);
         if (!(left > enough))
             break;
-        VARIANT(run_sweeps)(e->sweep, e->on_device, 0, e->sweeps);
+        e->nests += VARIANT(run_sweeps)(e->sweep, e->on_device, 0, e->sweeps);
+        e->iterations++;
         const double gained = VARIANT(sum_of_products)(call, e, false);
         const double beta = it ? gained / before : 0, shorter = length;
         before = gained;
@@ -172,8 +174,9 @@ static double VARIANT(chebyshev_iteration)(struct elliptic *e, double scale, dou
             e->sweep[e->sweeps].by = (struct factors){
                 (float)(next * rho), (float)(twice * next / half), gains / scale, owes / scale};
             owes = !gains;
-            VARIANT(run_sweeps)(e->sweep, e->on_device, begin,
-                                e->sweeps + (it < end - 1 ? 2 + ahead : 1));
+            e->nests += VARIANT(run_sweeps)(e->sweep, e->on_device, begin,
+                                            e->sweeps + (it < end - 1 ? 2 + ahead : 1));
+            e->iterations++;
             rho = next;
         }
     }
@@ -207,22 +210,27 @@ static inline double largest_x(const struct kernel_call *call, const struct elli
 static double VARIANT(solve_elliptic)(const struct kernel_call *call, struct elliptic *e,
                                       double tolerance, double largest, bool has_fixed)
 {
+    const struct keeper *const keeper = call->keeper;
+    e->iterations = e->nests = 0;
     if (largest == 0 && has_fixed)
         largest = VARIANT(find_residual)(e, 1);
-    if (!isfinite(largest) || largest == 0)
+    if (!isfinite(largest) || largest == 0) {
+        keeper->solved(keeper->context, 0, 0, 0);
         return !isfinite(largest) ? NAN : has_fixed;
+    }
     const double scale = exp2(-logb(largest)); /* for the cycle's floats, without rounding */
     double enough = tolerance * largest, left = VARIANT(chebyshev_iteration)(e, scale, enough);
     if (left > enough)
         enough += 8 * DBL_EPSILON * largest_x(call, e);
     if (left > enough) {
         if (!e->has_told)
-            call->keeper->tell(call->keeper->context, CONJUGATE_GRADIENTS_NEEDED);
+            keeper->tell(keeper->context, CONJUGATE_GRADIENTS_NEEDED);
         e->has_told = true;
         left = VARIANT(conjugate_gradients)(call, e, scale, enough, NULL);
     }
     if (left > enough)
         say_unsolved(call, left, largest);
+    keeper->solved(keeper->context, e->iterations, e->nests, left / largest);
     return 1;
 }
 

@@ -141,6 +141,12 @@ class Ocean:
         return {"du_mean": self.padded(self.rates[0]), "dv_mean": self.padded(self.rates[1]),
                 "psi": self.padded(self.psi[0]), "dpsi": self.padded(self.dpsi[0]), "dpsi_taum1": self.padded(self.dpsi[1])}
 
+    def store(self, path):
+        with h5py.File(path, "w", libver=("v110", "v110")) as file:
+            file.attrs.update(halo=2, cyclic_x=1, **self.settings())
+            for field, values in {**self.grid(), **self.fields()}.items():
+                file[field] = values
+
     def interior(self, values):
         """An output without ghosts, but with the southern wall where values are at corners."""
         return np.array(values)[(2 if self.form == "pressure" else 1):-2, 2:-2]

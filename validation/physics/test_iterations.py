@@ -1,0 +1,54 @@
+"""Iterations of the external mode: few where the guess is as warm as in a run, and the report says how many."""
+
+import re
+import sys
+from pathlib import Path
+
+import h5py
+import pytest
+
+from conftest import LONG
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "run"))
+from peers import barotropic, solvers  # noqa: E402  pylint: disable=wrong-import-position
+
+MOST = {"pressure": 10, "stream": 20}
+STEPS = {(30, 42): 60, (120, 84): 60} | ({(360, 160): 60, (1440, 720): 40} if LONG else {})
+SHOWN = re.compile(r" (\d+) iterations of [\d.]+ .s(, [\d.]+ launches each)?, relative residual (\S+)\n")
+
+
+def warm(form, nx, ny, path):
+    ocean = barotropic.Ocean(form, nx, ny, min(solvers.LONGEST_STEP * 1440 / nx, 4800.0))
+    ours = solvers.Ours(ocean)
+    for _ in range(STEPS[nx, ny]):
+        ours.advance()
+    ocean.store(path)
+    return path
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("form", MOST)
+def test_few_iterations_on_any_grid(miniapp, form, tmp_path):
+    kernel, found = barotropic.KERNELS[form], []
+    for nx, ny in STEPS:
+        path = warm(form, nx, ny, tmp_path / "in.h5")
+        row, = miniapp.json(path, "-k", kernel)["results"]
+        solution = row["solution"]
+        assert solution["residual"] <= 1e-10 and solution["nests"] > 0, solution
+        found.append(solution["iterations"])
+    assert max(found) <= MOST[form] and max(found) <= 2 * min(found), found
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.every_device
+def test_report_shows_iterations(miniapp, device, tmp_path):
+    path, kept = warm("pressure", 30, 42, tmp_path / "in.h5"), tmp_path / "kept.json"
+    words = path, "-k", "surface_pressure", "-d", device
+    shown = SHOWN.search(miniapp.passes(*words))
+    first, again = (miniapp.json(*words, "--resume", kept)["results"][0]["solution"] for _ in range(2))
+    assert shown[1] == str(first["iterations"]) and (shown[2] is None) == (device == "cpu")
+    assert float(shown[3]) == pytest.approx(first["residual"], rel=0.1) and again == first
+    with h5py.File(path, "r+") as file:
+        for name in ("u_mean", "v_mean", "psi", "psi_taum1"):
+            file[name][...] = 0
+    assert " no iteration: the right-hand side is 0" in miniapp.passes(*words)
