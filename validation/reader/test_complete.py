@@ -113,6 +113,24 @@ def test_clothes(made, whole, tmp_path, clothes):
             assert file["x"].attrs["units"] == b"m" and (found["x"] == np.arange(12) * 5e3).all()
 
 
+def test_records_in_time_are_kept(made, whole, tmp_path):
+    """Of levels that begin at the surface, without horizontal coordinates; and, from another file, with ghosts."""
+    rng = np.random.default_rng(1)
+    source, stress = rng.uniform(-1e-3, 1e-3, (3, *whole.temp.shape)), rng.uniform(-1, 1, (4, *whole.kbot.shape))
+    data = whole.drop_vars(["x", "y"]).assign(
+        surface_taux=whole.kbot * 0.0, temp_source=(("month", "z", "y", "x"), source, {"period": 9.0}))
+    surface_first(data).to_netcdf(tmp_path / "ocean.nc", engine="netcdf4")
+    ghosts = np.pad(stress, ((0, 0), (2, 2), (2, 2)))
+    xarray.Dataset({"surface_taux": (("month", "y", "x"), ghosts, {"period": 8.0})}, attrs={"halo": 2}).to_netcdf(
+        tmp_path / "wind.nc", engine="netcdf4")
+    made(tmp_path / "ocean.nc", tmp_path / "wind.nc")
+    with xarray.open_dataset(tmp_path / "grid.h5", engine="h5netcdf") as found:
+        for name, dims, values, period in (("temp_source", ("record_3", "z", "y", "x"), source, 9),
+                                           ("surface_taux", ("record_4", "y", "x"), stress, 8)):
+            assert found[name].dims == dims and found[name].period == period
+            assert np.array_equal(found[name], values), name
+
+
 def test_packed(made, whole, tmp_path):
     whole.to_netcdf(tmp_path / "packed.nc", engine="netcdf4", encoding={
         "temp": {"dtype": "i2", "scale_factor": 1e-3, "add_offset": 10.0, "_FillValue": -32768}})

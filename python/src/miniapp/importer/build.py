@@ -88,7 +88,8 @@ def stored(g):
 
 
 def axes_of(g):
-    return lambda name: (*(("record",) if f"{name}.period" in g else ()), *table.axes_of(name))
+    """Fields with as many records share an axis of them."""
+    return lambda name: (*((f"record_{len(g[name])}",) if f"{name}.period" in g else ()), *table.axes_of(name))
 
 
 def attributes_of(g, is_degrees):

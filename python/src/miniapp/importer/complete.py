@@ -27,6 +27,16 @@ def spacing(points):
     return np.maximum(np.append(apart, 0), np.append(0, apart))
 
 
+def lengths_along(name, values):
+    """{axis: length}, without that of records."""
+    own = table.axes_of(name)
+    return dict(zip(own, values.shape[-len(own):]))
+
+
+def lengths_of(g):
+    return {axis: length for name, values in g.items() for axis, length in lengths_along(name, values).items()}
+
+
 class Part:
     """The fields of one dataset, laid out as (z, y, x) from the bottom up.
 
@@ -42,6 +52,7 @@ class Part:
         if "zt" not in self.theirs and "zt" in [field.name for field in wanted]:
             self.add_heights()
         self.dims = {}  # of each field, those along its axes
+        self.periods = {}  # of fields with records
         self.g = {name: self.lay_out(table.fields()[name], variable) for name, variable in self.theirs.items()}
         self.is_surface_first = self.find_direction()
         self.check_lines()
@@ -71,7 +82,8 @@ class Part:
     def lay_out(self, field, variable):
         """Values in the order of the field's axes, NaN where they are missing, in its units. Axes that
         nothing tells are those that are left, in their order."""
-        while variable.ndim > len(field.axes):
+        records = self.records_of(field, variable)
+        while variable.ndim > len(field.axes) + len(records):
             times = [name for name in variable.dims if self.roles.get(name) == "t"]
             single = [name for name in variable.dims if variable.sizes[name] == 1
                       and self.roles.get(name) not in field.axes]
@@ -83,14 +95,21 @@ class Part:
             else:
                 break
         known = {self.roles[name]: name for name in variable.dims if self.roles.get(name) in field.axes}
-        others = [name for name in variable.dims if name not in known.values()]
+        others = [name for name in variable.dims if name not in (*records, *known.values())]
         order = [known[axis] if axis in known else others.pop(0) if others else None for axis in field.axes]
         if others or None in order:
             raise Unusable(f"{self.path}: '{variable.name}' has axes ({', '.join(map(str, variable.dims))}), "
                            f"expected ({', '.join(field.axes)}) of {field.name}")
         self.dims[field.name] = tuple(order)
-        values = axes.load(self.path, variable.transpose(*order))
+        values = axes.load(self.path, variable.transpose(*records, *order))
         return units.convert(self.path, variable.name, values, axes.text_of(variable, "units"), field.units)
+
+    def records_of(self, field, variable):
+        """The dimension of records in time that all are kept, if the variable says their period."""
+        if "period" not in variable.attrs or variable.ndim != len(field.axes) + 1:
+            return ()
+        self.periods[field.name] = attribute(self.path, variable.attrs, "period", lambda value: 0 < value <= 1e12)
+        return next((name,) for name in (*variable.dims, None) if self.roles.get(name) not in field.axes)
 
     def find_direction(self):
         """Whether levels begin at the surface: by zt, zw, or the vertical coordinate."""
@@ -138,15 +157,11 @@ class Part:
         """Lets levels begin at the bottom."""
         note(f"{self.path}: levels begin at the surface: turned round")
         for name, values in self.g.items():
-            place = table.fields()[name].axes.index("z") if "z" in table.fields()[name].axes else None
-            if place is not None:
-                self.g[name] = np.flip(values, place)
+            own = table.fields()[name].axes
+            if "z" in own:
+                self.g[name] = np.flip(values, own.index("z") - len(own))
             elif name == "kbot":
-                self.g[name] = np.where(values > 0, self.levels() + 1 - values, values)
-
-    def levels(self):
-        return next((values.shape[table.fields()[name].axes.index("z")] for name, values in self.g.items()
-                     if "z" in table.fields()[name].axes), 0)
+                self.g[name] = np.where(values > 0, lengths_of(self.g).get("z", 0) + 1 - values, values)
 
     def lines(self):
         """(axis, coordinate variable of a dimension) of all fields."""
@@ -244,11 +259,10 @@ def cells_of(g):
     for name in ("maskT", "maskW"):
         if name in g:
             return np.nan_to_num(g[name]) != 0
-    nz = max((values.shape[0] for values in g.values() if values.ndim == 3), default=0)
     if "kbot" in g:
-        return masks.cells_of(np.nan_to_num(g["kbot"]), nz)
+        return masks.cells_of(np.nan_to_num(g["kbot"]), lengths_of(g).get("z", 0))
     for name, field in table.fields().items():
-        if name in g and g[name].ndim == 3 and field.wet in ("maskT", "maskW", "kbot"):
+        if name in g and len(field.axes) == g[name].ndim == 3 and field.wet in ("maskT", "maskW", "kbot"):
             there = np.isfinite(g[name])
             if there.any() and not there.all():
                 return there
@@ -260,7 +274,7 @@ def add_masks(path, g, cyclic, halo):
     cells = cells_of(g)
     for name in ("maskT", "maskU", "maskV", "maskW", "kbot"):
         if name in g:
-            most = 1 if name != "kbot" else next((values.shape[0] for values in g.values() if values.ndim == 3), np.inf)
+            most = 1 if name != "kbot" else lengths_of(g).get("z", np.inf)
             values = g[name] = np.nan_to_num(g[name], nan=0.0)
             bad = np.argwhere(~((values >= 0) & (values <= most) & (values % 1 == 0)))
             if bad.size:
@@ -316,7 +330,7 @@ def check_ranges(path, g):
 def check_shapes(path, g):
     lengths = {}
     for name, values in g.items():
-        for axis, length in zip(table.axes_of(name), values.shape):
+        for axis, length in lengths_along(name, values).items():
             first, known = lengths.setdefault(axis, (name, length))
             if length != known:
                 hint = f": one may have ghosts, then add --halo {HALO}" if abs(length - known) == 2 * HALO else ""
@@ -324,8 +338,8 @@ def check_shapes(path, g):
 
 
 def without_ghosts(g):
-    return {name: values[tuple(slice(HALO, -HALO) if axis in "xy" else slice(None)
-                               for axis in table.axes_of(name))] for name, values in g.items()}
+    return {name: values[(..., *(slice(HALO, -HALO) if axis in "xy" else slice(None)
+                                 for axis in table.axes_of(name)))] for name, values in g.items()}
 
 
 def finish(path, g, cyclic, halo, fills):
@@ -353,11 +367,12 @@ def parts_of(source, chosen):
 def make(source, chosen):
     """Fields, settings, whether x is cyclic, and ghosts. If several files have something, the last one
     gives it: so a snapshot, which has no grid, goes after the input that it was made of."""
-    g, settings, cyclic, parts = {}, {}, 0.0, list(parts_of(source, chosen))
+    g, settings, periods, cyclic, parts = {}, {}, {}, 0.0, list(parts_of(source, chosen))
     halo = min(halo for _, halo in parts)
     for part, own in parts:
         strip = without_ghosts if own > halo else dict
         g |= strip({**part.g, **part.coordinates()})
+        periods = {name: period for name, period in periods.items() if name not in part.g} | part.periods
         attrs = attributes_of(part.path, part.dataset)
         settings |= {"coord_degree": part.is_degrees, **settings_of(part.path, attrs)}
         given = cyclic_of(part.path, attrs)
@@ -373,12 +388,13 @@ def make(source, chosen):
         source.find(name)  # or it says what there is
     constants(g, chosen)
     finish(source.name, g, cyclic, halo, chosen.default)
+    g |= {f"{name}.period": period for name, period in periods.items()}
     return g, settings, cyclic, halo
 
 
 def constants(g, chosen):
     """--default gives a field that no file has."""
-    lengths = {axis: length for name, values in g.items() for axis, length in zip(table.axes_of(name), values.shape)}
+    lengths = lengths_of(g)
     for name, value in chosen.default.items():
         if name not in g:
             note(f"{name}: {value:g}, by --default")

@@ -26,7 +26,7 @@ def kbot_of(wet):
 
 def where(g, field):
     """The elements of a field that have a meaning: all, or those in water."""
-    shape = g[field.name].shape
+    shape = g[field.name].shape[-len(field.axes):]  # without records in time
     if field.wet not in g:
         return np.ones(shape, bool)
     if field.wet == "kbot":

@@ -60,9 +60,16 @@ def create_dataset(group, name, values):
     return dataset
 
 
+def create_bare_scale(group, axis, length):
+    """A dimension without coordinates, marked as netCDF-4 does."""
+    scale = create_dataset(group, axis, np.zeros(length, "i1"))
+    h5ds.set_scale(scale, b"This is a netCDF dimension but not a netCDF variable.%10d" % length)
+    return scale
+
+
 def write(path, fields, axes_of, attributes_of, root):
-    """Datasets with checksums; one that is its own axis is the scale of that axis. An axis without a scale
-    has none attached. h5py's layer above HDF5 would take most of the time for a small file."""
+    """Datasets with checksums; one that is its own axis is the scale of that axis. A dataset has scales on all of
+    its axes or on none, as netCDF-4 wants. h5py's layer above HDF5 would take most of the time for a small file."""
     scales = {}
     with create_file(path) as h5:
         set_attributes(h5.id, root)
@@ -73,6 +80,8 @@ def write(path, fields, axes_of, attributes_of, root):
                 h5ds.set_scale(dataset, name.encode())
                 scales[name] = dataset
                 continue
-            for i, axis in enumerate(axes_of(name)):
-                if axis in scales:
-                    h5ds.attach_scale(dataset, scales[axis], i)
+            own = axes_of(name)
+            for i, axis in enumerate(own if set(own) & set(scales) else ()):
+                if axis not in scales:
+                    scales[axis] = create_bare_scale(h5.id, axis, values.shape[i])
+                h5ds.attach_scale(dataset, scales[axis], i)
