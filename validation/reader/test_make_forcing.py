@@ -44,6 +44,10 @@ def test_forcing_of_another_grid(make, tmp_path):
     code, said = make(*OCEAN, "--forcing", wind, "--variable", "t_rest=dqdt", output=tmp_path / "grid.h5")
     assert code == 0, said
     assert "12 records, again after 360 days" in said
+    assert "u, v: default" not in said and "and no time steps; --set" in said
+    assert said.count("halo 0, cyclic_x 1") == 1
+    with xarray.open_dataset(tmp_path / "grid.h5", engine="h5netcdf") as data:  # which takes netCDF-4 alone
+        assert data["surface_taux"].dims == ("record_12", "y", "x")
     with h5py.File(tmp_path / "grid.h5") as file:
         x, y = file["x"][...], file["y"][...]
         inner = (x % 360 > 8) & (x % 360 < 352) & (np.abs(x - 180) > 6)  # where the plane has no edge
@@ -56,6 +60,7 @@ def test_forcing_of_another_grid(make, tmp_path):
                 assert np.allclose(record[good], (1 + 0.3 * i) * wanted[good], rtol=0, atol=1e-12 * scale)
             assert np.isfinite(values).all()
         assert file["t_rest"].shape == (len(y), len(x)) and np.allclose(file["t_rest"], 40 / HEAT, rtol=1e-14)
+        assert b"999" not in file.attrs["references"]  # the version that Debian's xarray gives
         assert file.attrs["enable_wind_mixing"] == 1 and "u" not in file and "v" not in file
         omega = np.pi / 43082
         assert np.allclose(file["coriolis_t"][:, 0], 2 * omega * np.sin(np.radians(y)), rtol=1e-14)

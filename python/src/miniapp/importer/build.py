@@ -77,7 +77,8 @@ def root_attributes(chosen, settings, has_all, cyclic, halo):
         "title": printable(f"Input of miniapp, made of {', '.join(names)}"),
         "source": printable(", ".join(f"{name} sha256:{checksum(path)}" for name, path in zip(names, files))),
         "history": printable(f"{program()} {shlex.join(sys.argv[1:])}"),
-        "references": f"gsw {gsw.__version__}, xarray {xarray.__version__}, numpy {np.__version__}",
+        # Debian's xarray gives its version as 999
+        "references": ", ".join(f"{one.__name__} {one.__version__}".removesuffix(" 999") for one in (gsw, xarray, np)),
         "halo": halo, "cyclic_x": int(cyclic), **kept}
 
 
@@ -194,7 +195,8 @@ def build(chosen):
         g["x"], g["y"] = veros.METRES_A_KM * g["x"], veros.METRES_A_KM * g["y"]
     root = root_attributes(chosen, settings, source.is_own or source.is_veros, cyclic, halo)
     written = write(chosen, g, root, is_degrees)
-    for name, what in (("maskT", "cells"), ("kbot", "columns")):
-        if name in g:
-            note(f"{np.sum(g[name] > 0)} of {g[name].size} {what} are wet; halo {halo}, cyclic_x {int(cyclic)}")
+    wet = [f"{np.sum(g[name] > 0)} of {g[name].size} {what}"
+           for name, what in (("maskT", "cells"), ("kbot", "columns")) if name in g]
+    if wet:
+        note(f"{' and '.join(wet)} are wet; halo {halo}, cyclic_x {int(cyclic)}")
     return written

@@ -107,7 +107,8 @@ def add_velocities(g, source, chosen, cyclic):
     faces = find_velocities(g, source, chosen) or constant_velocities(g, chosen)
     if not faces:
         g["u"], g["v"] = np.zeros_like(g["temp"]), np.zeros_like(g["temp"])
-        note("u, v: default, 0")
+        if not chosen.forcing:  # which leaves them out
+            note("u, v: default, 0")
         return
     g["u"], g["v"] = faces
     g.update(closures.velocities_on_upper_faces(source.name, g, cyclic))
@@ -188,6 +189,6 @@ def complete(g, settings, source, chosen, cyclic):
         if values is not None:
             g[name] = values
     courant = largest_courant(g, settings)
-    if courant:
+    if courant and ("dt_tracer" in chosen.set or not chosen.forcing):
         note(f"the largest Courant number at dt_tracer {settings['dt_tracer']:g} s is {courant:.2g}"
              + (": the advection of TKE is unstable, set a shorter --set dt_tracer=SECONDS" if courant > 1 else ""))

@@ -162,4 +162,4 @@ def add(g, settings, chosen, is_degrees, is_own):
         note(f"{', '.join(steps)}: left out, so that ocean chooses by the spacing; --set gives others")
     if "surface_taux" in found and "enable_wind_mixing" not in chosen.set:
         settings["enable_wind_mixing"] = chosen.set["enable_wind_mixing"] = 1
-        note("enable_wind_mixing: 1, so that the wind makes the flux of TKE; --set changes it")
+        note("enable_wind_mixing: 1, so that in steps the wind replaces forc_tke_surface; --set changes it")

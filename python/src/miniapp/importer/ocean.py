@@ -103,5 +103,6 @@ def make(source, chosen):
     g.update(temp=temp, salt=salt, p=grid.mean_pressure(g))
     g["Nsqr"] = stratification(g)
     settings = {**SETTINGS, **CLOSURE, "eq_of_state_type": 5}
-    note("settings: those of inputs/grid.h5, but eq_of_state_type 5 (TEOS-10); --set changes them")
+    note("settings: those of inputs/grid.h5, but eq_of_state_type 5 (TEOS-10)"
+         + f"{' and no time steps' if chosen.forcing else ''}; --set changes them")
     return g, settings, cyclic
