@@ -32,4 +32,7 @@
     "; 'run/make-input %s -o grid.h5' adds masks and, by --variable NAME=THEIRS or --default "     \
     "NAME=VALUE, other fields"
 
+/* Where it ends if only a flow is absent, as from an input that starts from rest. */
+#define START_FROM_REST "; '-k ocean' or '-k ocean --steps N' starts from rest"
+
 #endif

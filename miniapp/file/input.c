@@ -99,6 +99,11 @@ static enum miniapp_status read_attributes(struct miniapp_input *input, bool *sa
 
 /* ---- datasets ---- */
 
+static bool has_flow(const struct miniapp_input *input)
+{
+    return input->is_there[FIELD_u] || input->is_there[FIELD_v] || input->is_there[FIELD_psi];
+}
+
 /* Lists the fields that the caller wants, and those that stand in for absent ones. */
 static void list_needed(struct miniapp_input *input, const struct miniapp_field *const *wanted,
                         size_t count)
@@ -117,8 +122,7 @@ static void list_needed(struct miniapp_input *input, const struct miniapp_field 
         if (input->needed[id] && input->is_there[id])
             input->is_asked[id] = input->is_asked[fields[id].wet] = true;
     input->needed[NO_FIELD] = input->is_asked[NO_FIELD] = false;
-    input->is_at_rest = input->needed[FIELD_du_taum1] && !input->is_there[FIELD_u] &&
-                        !input->is_there[FIELD_v] && !input->is_there[FIELD_psi];
+    input->is_at_rest = input->needed[FIELD_du_taum1] && !has_flow(input);
 }
 
 /* Keeps the first scale that is found for each axis: outputs get its coordinates. */
@@ -254,27 +258,31 @@ static enum miniapp_status look_at_datasets(struct miniapp_input *input)
 
 /* ---- what is absent ---- */
 
+#define ABSENT "%s: dataset%s %s %s missing, which the chosen kernels read"
+
 /* Reports in one line all datasets that are absent but needed, whatever the settings. */
 static enum miniapp_status check_absent(const struct miniapp_input *input)
 {
     char text[1024] = "", near[64];
     size_t count = 0;
+    bool may_rest = input->is_there[FIELD_coriolis_t] && !has_flow(input);
     for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count(); id++) {
         if (!input->needed[id] || input->is_there[id] || fields[id].is_optional ||
             fields[id].needed_by[0] || (fields[id].may_rest && input->is_at_rest))
             continue;
         count++;
+        may_rest &= fields[id].may_rest;
         const char *const closest = miniapp_input_closest(input, &fields[id], near, sizeof(near));
         append(text, sizeof(text), ", ", "'%.40s'%s%s%s", input->source[id],
                closest ? " (the closest name in the file is '" : "", closest ? closest : "",
                closest ? "')" : "");
     }
-    return count == 0 ? MINIAPP_DONE
-                      : fail(MINIAPP_INPUT,
-                             "%s: dataset%s %s %s missing, which the chosen kernels "
-                             "read" ADD_TO_INPUT,
-                             input->path, count > 1 ? "s" : "", text, count > 1 ? "are" : "is",
-                             input->path);
+    const char *const s = count > 1 ? "s" : "", *const are = count > 1 ? "are" : "is";
+    if (count == 0)
+        return MINIAPP_DONE;
+    if (may_rest)
+        return fail(MINIAPP_INPUT, ABSENT START_FROM_REST, input->path, s, text, are);
+    return fail(MINIAPP_INPUT, ABSENT ADD_TO_INPUT, input->path, s, text, are, input->path);
 }
 
 /* ---- the grid ---- */

@@ -88,6 +88,8 @@ def test_an_ocean_is_driven_by_it(make, miniapp, tmp_path):
     with h5py.File(tmp_path / "grid.h5") as file:
         assert file["surface_taux"].attrs["period"] == 864000
         assert file.attrs["dt_mom"] == 600 and "dt_tracer" not in file.attrs
+    miniapp.fails(INPUT, "datasets 'u', 'v' are missing, .*; '-k ocean' or '-k ocean --steps N' starts from rest",
+                  tmp_path / "grid.h5")
     table = miniapp.passes(tmp_path / "grid.h5", "--steps", 2, quick=False, warning=None)
     table = " ".join(table.replace("#", " ").split())
     assert "u (from rest), v (from rest), w (0)" in table and "dt_tracer (600 by the spacing)" in table
