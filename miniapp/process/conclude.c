@@ -80,7 +80,8 @@ static enum miniapp_status check_outputs(const struct run *run)
     const struct result *const earlier = results_nonfinite(&run->results);
     if (run->nonfinite[0] && run->is_finite)
         return fail(MINIAPP_MISMATCH,
-                    "steps lead beyond the limits of an ocean: %s (--allow-invalid accepts it)",
+                    "steps lead beyond the limits of an ocean: %s (shorter steps may help: --set "
+                    "dt_tracer=SECONDS, and dt_mom for momentum; --allow-invalid accepts it)",
                     run->nonfinite);
     if (run->nonfinite[0])
         return fail(

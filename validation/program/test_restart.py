@@ -510,6 +510,7 @@ def test_steps_that_leave_the_ocean(march):
                                *march.words(40, *words, every=1), quick=False)
     found = re.search(r"(temp|salt|tke|eke)\[\d+, \d+, \d+\] is (-?[\d.e+]+) after step (\d+) in .* on .* in float64, "
                       r"with Courant numbers [\d.]+, [\d.]+ and [\d.]+", said)
+    assert "(shorter steps may help: --set dt_tracer=SECONDS" in said
     least, most = {"temp": (-50, 100), "salt": (-5, 100)}.get(found[1], (-1000, 1000))
     assert not least <= float(found[2]) <= most
     assert max(march.snapshots(), default=0) == int(found[3]) - 1 and not march.end.exists()
