@@ -25,8 +25,8 @@ def kind_of(name, path, variable, chosen):
     if not kind and len(said := [kind for kind in kinds if kind in long_name]) == 1:
         kind = said[0]
     if not kind:
-        raise Unusable(f"{path}: what {noun} '{variable.name}' is cannot be told from its standard "
-                       f"name '{standard_name}' and its long name, expected --{noun} {', '.join(kinds)}")
+        raise Unusable(f"{path}: '{variable.name}' does not say which {noun} it holds: add --{noun} "
+                       f"{', '.join(kinds[:-1])} or {kinds[-1]}")
     if not option and standard_name == "sea_water_salinity":
         note(f"{path}: '{variable.name}' is sea_water_salinity, taken as practical salinity "
             "(--salinity absolute says otherwise)")
