@@ -66,7 +66,7 @@ def make_parser(text):
         help="take wind, fluxes and targets of the surface from this file, interpolated to the grid, with all of its "
              "records in time; repeatable")
     add("--period", metavar="SECONDS", type=float,
-        help="after which the records of --forcing begin again [as many as there are, as far apart as theirs]")
+        help="after which the records of --forcing repeat [the number of records times their spacing]")
     add("--restart", metavar="FILE.h5", type=Path,
         help="a restart of Veros, of the run whose snapshot FILE.nc is")
     return parser
