@@ -13,7 +13,7 @@ A reduction over all ranks takes a message for each doubling of their number.
 
 The external mode of `ocean` is solved by each rank, on the whole ocean: planes come to the first rank, a message from
 each other one, and go to all. Its time is not fitted: it is the solver's share of the runs, for each cell of a plane;
-on GPUs, that of its launches.
+on GPUs, that of its launches and bytes.
 """
 
 import dataclasses
@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from . import external_mode
 from .ranks import HALO
 from .results import Unusable
 
@@ -31,9 +32,6 @@ LIMITS = Path(__file__).resolve().parents[2] / "validation/gpu/paper.json"
 # validation/parallel/test_scaling.py counts both.
 EXCHANGES = {"ocean_step": (2, 3), "ocean_step_eke": (3, 4), "ocean_step_forced": (3, 4), "ocean": (6, 10)}
 PLANES = {"ocean": (4, 5)}  # how many more fields of two dimensions are exchanged, and gathered
-SOLVERS = ("streamfunction", "surface_pressure")
-ITERATIONS = 8  # of a solver; physics/README.md
-LAUNCHES_OF_OCEAN = 43  # but for those of the solver, which depend on its iterations
 # Reductions of a step over all ranks: the largest terms and the sums of advection_dissipation, and whether
 # there was a signal.
 REDUCTIONS = 3
@@ -48,7 +46,7 @@ RANKS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
 class Step:
     """A sequence, as the model sees it."""
 
-    launches: int  # on one rank
+    launches: int  # on one rank, but for those of the solver, which depend on its iterations
     exchanges: int
     fields: int
     element_bytes: int
@@ -63,7 +61,7 @@ class Machine:
     name: str
     factors: tuple
     sources: tuple
-    solver: object  # seconds of a solve on nx, ny cells
+    solver: object  # seconds of a solve on so many cells
 
 
 def step_of(row):
@@ -72,8 +70,8 @@ def step_of(row):
     if kernel not in EXCHANGES:
         raise Unusable(f"the model knows {', '.join(EXCHANGES)}, not '{kernel}'")
     limits = json.loads(LIMITS.read_text(encoding="utf-8"))
-    launches = limits[f"{kernel}, float64"]["launches"] if kernel != "ocean" else LAUNCHES_OF_OCEAN
-    return Step(launches, *EXCHANGES[kernel], {"float64": 8, "float32": 4}[row["precision"]], *PLANES.get(kernel, ()))
+    return Step(limits[f"{kernel}, float64"]["launches"], *EXCHANGES[kernel],
+                {"float64": 8, "float32": 4}[row["precision"]], *PLANES.get(kernel, ()))
 
 
 def cells(run):
@@ -82,13 +80,7 @@ def cells(run):
 
 
 def seconds_of_solver(run):
-    return run.seconds * sum(part["share"] for part in run.row["shares"] if part["kernel"] in SOLVERS)
-
-
-def launches_of_solver(nx, ny):
-    """At most so many: each coarser level has a quarter of the cells; those of at most 8,192 share a launch
-    (physics/README.md)."""
-    return ITERATIONS * (7 * sum(nx * ny / 4**level > 8192 for level in range(20)) + 3)
+    return run.seconds * sum(part["share"] for part in run.row["shares"] if part["kernel"] in external_mode.KERNELS)
 
 
 # ---- the model ----
@@ -152,14 +144,15 @@ def predictions(step, machine, size):
     for ranks in RANKS:
         blocks, block = block_of(size, ranks)
         parts = [factor * number for factor, number in zip(machine.factors, counts(step, blocks, block))]
-        yield ranks, blocks, block, parts + [machine.solver(*size[:2])] * (step.gathered > 0)
+        yield ranks, blocks, block, parts + [machine.solver(size[0] * size[1])] * (step.gathered > 0)
 
 
 def time_of_kernels(row, bandwidth, rate):
     """Seconds a point as in run/dev/paper: for each kernel the larger of the times for its bytes and
     for its flops."""
-    return sum(max(share["bytes"] / bandwidth, share["flops"] / rate)
-               for share in row["shares"] if share["kernel"] not in SOLVERS) / (row["nx"] * row["ny"] * row["nz"])
+    times = (max(share["bytes"] / bandwidth, share["flops"] / rate) for share in row["shares"]
+             if share["kernel"] not in external_mode.KERNELS)
+    return sum(times) / (row["nx"] * row["ny"] * row["nz"])
 
 
 @dataclasses.dataclass
@@ -183,7 +176,7 @@ class Prediction:
                 f"off by {100 * worst:.0f} % at most where held out")
 
     def modelled(self, run):
-        return seconds(self.factors, counts(self.step, run.blocks, run.block)) + self.machines[0].solver(1, cells(run))
+        return seconds(self.factors, counts(self.step, run.blocks, run.block)) + self.machines[0].solver(cells(run))
 
     def error(self, run):
         """How far the model is off, by the run's own time."""
@@ -202,15 +195,15 @@ def predict(series, options):
     ours = Machine(
         "ranks like those measured", factors[:2] + (network if on_one_node else factors[2:]),
         ("fitted", "fitted", *["stated: the runs were on one node" if on_one_node else "fitted"] * 2),
-        lambda nx, ny: a_cell * nx * ny)
-    kernels = time_of_kernels(row, 1e12 * options.memory_bandwidth, 1e12 * options.rate)
-    launch = 1e-6 * options.launch
+        lambda number: a_cell * number)
+    launch, bandwidth = 1e-6 * options.launch, 1e12 * options.memory_bandwidth
+    kernels = time_of_kernels(row, bandwidth, 1e12 * options.rate)
     gpus = Machine(
         "GPUs", (kernels, launch, network[0] + 2 * launch, network[1] + 1e-9 / options.copy),
         (f"stated: {options.memory_bandwidth:g} TB/s, {options.rate:g} TFLOP/s", "stated",
          f"stated: {options.latency:g} us, and two copies as long as a launch",
          f"stated: {options.bandwidth:g} GB/s, and copies at {options.copy:g}"),
-        lambda nx, ny: launch * launches_of_solver(nx, ny))
+        lambda number: external_mode.expected_seconds(number, launch, bandwidth))
     return Prediction(step, fitted, held, factors, [ours, gpus],
                       row["device_bytes"] / math.prod(block))
 

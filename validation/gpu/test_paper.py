@@ -145,9 +145,11 @@ def test_occupancy_of_amd(gcn, registers, share):
 
 
 def test_calls_of_a_step(script):
-    """A kernel that is called twice is two calls, and so are two exchanges; a solver that iterates is one."""
-    kernels = {"a_l1": "a", "a_l2": "a", "b_l1": "b", "s_l1": "s", "s_l2": "s", "exchange_x_l1": "exchange"}
-    times = script.kernels_of("sequence x: y\n  runs a, a, b, s\n", "x")
+    """A kernel that is called twice is two calls, and so are two exchanges; a solver that iterates is one, with the
+    nests that it shares with the other."""
+    kernels = {"a_l1": "a", "a_l2": "a", "b_l1": "b", "s_l1": "streamfunction", "s_l2": "surface_pressure",
+               "exchange_x_l1": "exchange"}
+    times = script.kernels_of("sequence x: y\n  runs a, a, b, streamfunction, surface_pressure\n", "x")
     rows = {entry: {"kernel": kernel, "nest": entry} for entry, kernel in kernels.items()}
     launches = ["exchange_x_l1", "exchange_x_l1", "a_l1", "a_l2", "a_l1", "a_l2", "b_l1", "s_l1", "s_l2", "s_l1"]
     assert [[row["nest"] for row in call] for call in script.calls_of(launches, rows, times)] == [
@@ -171,6 +173,17 @@ def test_sums_of_a_step(script, monkeypatch, capsys):
     assert table[4][:2] + table[4][-4:] == ["sum:", "4", "4343", "68000", "1.0100", "2.0000"]
     assert " ".join(table[5]) == ("expected, not measured: 3.04 ns a point and step at 1,000,000 "
                                   "points, 0.04 of them launches")
+
+
+def test_solver_of_a_step(script, monkeypatch, capsys):
+    """Its launches here are of a small ocean: 40,000 and 10,000 cells make 8 + 8 (2 x 7 + 3) = 144, 1.44 ms, and
+    40,000 (8 (4 / 3 x 134 + 52) + 3 x 48) = 79.6 MB take 0.02 ms."""
+    monkeypatch.setattr("sys.argv", [str(SCRIPT), "--step", "ocean", "--points", "1e6"])
+    calls = [[{"kernel": "a", "nest": "a 1"}], 5 * [{"kernel": "streamfunction", "nest": "s 1"}]]
+    assert script.show_step("ocean", calls, {"a": (4300, 0), "streamfunction": (0, 0)}, script.arguments()) == 1
+    *_, solver, sums, expected = capsys.readouterr().out.splitlines()
+    assert solver.startswith("s 1 x 5 ") and sums.startswith("sum: 1 launches, 0 exchange ghosts ")
+    assert expected.endswith(": 2.47 ns a point and step at 1,000,000 points, 0.01 of them launches, 1.46 the solver")
 
 
 def test_launches_that_only_the_first_step_has(script, tmp_path):

@@ -14,12 +14,13 @@ from test_mpi import ACC, Ranks, count
 
 SCRIPT = HERE.parent / "run" / "scaling"
 sys.path.insert(0, str(SCRIPT.parent))
-from peers import cost, figures, ranks as kept  # noqa: E402  pylint: disable=wrong-import-position
+from peers import cost, external_mode, figures, ranks as kept  # noqa: E402  pylint: disable=wrong-import-position
 from peers.figures import ranks as drawing  # noqa: E402  pylint: disable=wrong-import-position
 
 UNUSABLE, TERMINATED, INTERRUPTED = INPUT, 143, 130
 FACTORS = (80e-9, 5e-6, 30e-6, 1e-9)  # as in cost.FACTORS
 STEP = cost.Step(22, 2, 3, 8)
+OCEAN = cost.Step(43, 6, 10, 8, 4, 5)
 
 
 # ---- made-up runs ----
@@ -198,6 +199,58 @@ def test_predictions_follow_the_model(folder):
     assert sum(rows[0][3]) == pytest.approx(80e-9 * 1444 * 724 * 50 + 22 * 5e-6)
     bytes_and_flops = max(80 / 4.3e12, 48 / 34e12)
     assert gpus.factors == pytest.approx((bytes_and_flops, 10e-6, 22e-6, 1e-9 / 50 + 1e-9 / 25))
+
+
+# ---- the solver of the external mode ----
+
+@pytest.fixture
+def oceans(folder):
+    """Runs of both kinds, in which a solver takes 20 ns for each cell of the whole ocean's plane."""
+    for kind, runs in kept.read_folders([folder]).items():
+        for one in runs:
+            plane = 128 * 128 if kind == "strong" else 64 * 64 * one.ranks
+            others = cost.seconds(FACTORS, cost.counts(OCEAN, one.blocks, one.block))
+            whole = others + 20e-9 * plane
+            shares = [{**one.row["shares"][0], "share": others / whole},
+                      {"kernel": "streamfunction", "share": 20e-9 * plane / whole, "bytes": 1e12, "flops": 1e12}]
+            save(folder, kind, one.ranks, seconds=whole, kernel="ocean", shares=shares)
+    return kept.read_folders([folder])
+
+
+def test_counts_of_an_ocean():
+    """On 2 x 2 blocks of 64 x 64 x 20 points, x cyclic: copies for 10 fields on 3 sides, in and out, but for 10 on
+    one rank. 6 exchanges along x and y, 4 sums, each in 2 doublings, and 5 planes, each from 3 others, then to all in
+    2 doublings. 204 fields of 2 rows or columns on 3 sides of 68."""
+    assert cost.step_of({"kernel": "ocean", "precision": "float64"}) == OCEAN
+    assert cost.counts(OCEAN, (2, 2), (68, 68, 20)) == (
+        68 * 68 * 20, 43 + 60 - 10, 12 + 8 + 25, 204 * 2 * 3 * 68 * 8)
+
+
+def test_time_of_a_solver(oceans):
+    assert cost.seconds_of_solver(oceans["strong"][2]) == pytest.approx(20e-9 * 16384)
+    assert cost.seconds_of_solver(oceans["weak"][1]) == pytest.approx(20e-9 * 8192)
+
+
+@pytest.mark.parametrize("cells, launches, moved", [
+    (8192, 8 + 8 * 3, 16296618.67), (8193, 8 + 8 * (7 + 3), 16298608),
+    (1440 * 720, 8 + 8 * (4 * 7 + 3), 2062540800)])
+def test_solver_on_paper(cells, launches, moved):
+    """1440 x 720 cells have 4 levels of more than 8,192; a cell's bytes are 8 (4 / 3 x 134 + 52) + 3 x 48."""
+    assert external_mode.launches_of_solver(cells) == launches
+    assert external_mode.bytes_of_solver(cells) == pytest.approx(moved)
+    assert external_mode.expected_seconds(cells, 1e-5, 1e12) == pytest.approx(1e-5 * launches + 1e-12 * moved)
+
+
+def test_predictions_know_the_solver(oceans):
+    """It is not fitted, and each rank solves the whole ocean; on GPUs at 10 us a launch and 4.3 TB/s."""
+    found = cost.predict(oceans, OPTIONS)
+    assert found.factors == pytest.approx(FACTORS, rel=1e-6)
+    assert [found.error(one) for one in found.held] == pytest.approx([0, 0], abs=1e-6)
+    assert found.machines[1].factors[0] == pytest.approx(80 / 4.3e12)  # none of the solver's bytes
+    for machine, expected in zip(found.machines, (20e-9 * 1440 * 720, 256e-5 + 2062540800 / 4.3e12)):
+        for *_, parts in cost.predictions(found.step, machine, (1440, 720, 50)):
+            assert len(parts) == 5 and parts[4] == pytest.approx(expected)
+    assert "\n".join(cost.report(found)).count("points, launches, latency, bytes, solver\n") == 4
 
 
 def test_on_one_node_there_was_no_network(folder):
