@@ -131,6 +131,8 @@ def test_several_folders_are_one(folder, tmp_path, undrawn):
     ("that is no weak scaling", lambda folder: save(folder, "weak", 2, nx=100)),
     ("that is no strong scaling", lambda folder: save(folder, "strong", 2, nz=21)),
     ("its dt_tracer is 100, but in", lambda folder: save(folder, "weak", 2, settings="dt_tracer=100")),
+    ("its K_h is 1, but in .*strong", lambda folder: [save(folder, "weak", number, settings="dt_tracer=43200 K_h=1")
+                                                      for number in (1, 2, 4, 8)]),
     ("has 5 steps, but", lambda folder: save(folder, "weak", 2, steps={"first": 0, "last": 5})),
     ("weak-0002.json: .*remove", lambda folder: (folder / "weak-0002.json").write_text("{")),
     ("a step of 0", lambda folder: save(folder, "strong", 2, median_s=0)),
@@ -140,6 +142,13 @@ def test_bad_folders(folder, what, spoil):
     spoil(folder)
     done = fails(UNUSABLE, what, folder)
     assert done.stderr.count("\n") == 1 and not list(folder.glob("*.svg"))
+
+
+def test_time_steps_of_each_kind(folder):
+    """A --shape makes them shorter, and one kind of scaling may have one where the other has not."""
+    for number in (1, 2, 4, 8):
+        save(folder, "weak", number, settings="dt_tracer=10")
+    assert [len(runs) for runs in kept.read_folders([folder]).values()] == [4, 4]
 
 
 @pytest.mark.parametrize("words", [
@@ -397,15 +406,17 @@ def ranks(miniapp, tmp_path_factory):
 
 
 def test_real_runs_have_the_blocks_of_the_model(ranks, tmp_path, undrawn):
+    """Both kinds in one folder: the file's own ocean in its own steps, and others in shorter ones."""
     launcher = " ".join([*ranks.launcher, "-n", "{ranks}"])
-    for kind, numbers in (("strong", "1,2,4"), ("weak", "1,2")):
-        passes(f"--{kind}", "-n", numbers, "--shape", "20x16x6", "--steps", "3", "--launcher",
+    for kind, numbers, *shape in (("strong", "1,2,4"), ("weak", "1,2", "--shape", "20x16x6")):
+        passes(f"--{kind}", "-n", numbers, *shape, "--steps", "3", "--launcher",
                launcher, "--program", ranks.miniapp.path, "-o", tmp_path, env=ranks.environment())
     series = kept.read_folders([tmp_path])
     assert [(one.blocks, one.block) for one in series["strong"]] == [
-        cost.block_of((20, 16, 6), number) for number in (1, 2, 4)]
+        cost.block_of((30, 42, 15), number) for number in (1, 2, 4)]
     assert {one.block for one in series["weak"]} == {(24, 20, 6)}
     assert all(0 < one.exchange < 1 and one.on_one_node for one in series["weak"][1:])
+    assert all(machine.solver(1000) > 0 for machine in cost.predict(series, OPTIONS).machines)
 
 
 # By MPI's profiling interface: what a process sends in all.
