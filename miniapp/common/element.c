@@ -25,6 +25,16 @@ const char *index_text(const size_t *index, int rank, char text[INDEX_TEXT])
     return text;
 }
 
+const char *axes_text(const struct miniapp_field *field, char text[AXES_TEXT])
+{
+    snprintf(text, AXES_TEXT, "(");
+    for (int i = 0; i < miniapp_field_rank(field); i++)
+        append(text, AXES_TEXT, i ? ", " : "", "%s",
+               miniapp_axis_name(miniapp_field_axis(field, i)));
+    append(text, AXES_TEXT, "", ")");
+    return text;
+}
+
 const char *element_name(const char *field_name, const struct miniapp_field *field,
                          const struct miniapp_grid *grid, size_t element, char text[ELEMENT_NAME])
 {

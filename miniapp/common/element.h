@@ -12,6 +12,10 @@ int index_of(size_t element, const struct miniapp_field *field, const struct min
 enum { INDEX_TEXT = 128 };
 const char *index_text(const size_t *index, int rank, char text[INDEX_TEXT]);
 
+/* "(z, y, x)" */
+enum { AXES_TEXT = 32 };
+const char *axes_text(const struct miniapp_field *field, char text[AXES_TEXT]);
+
 /* "salt[3, 0, 17]" */
 enum { ELEMENT_NAME = 300 };
 const char *element_name(const char *field_name, const struct miniapp_field *field,

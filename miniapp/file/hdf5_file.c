@@ -1,4 +1,5 @@
 #include "hdf5_file.h"
+#include "element.h"
 #include "format.h"
 #include "hdf5_error.h"
 #include "same_file.h"
@@ -277,16 +278,6 @@ enum miniapp_status open_dataset(hid_t file, const char *path, const char *name,
     return status;
 }
 
-/* "(z, y, x)" */
-static const char *axes_text(const struct miniapp_field *field, char text[32])
-{
-    strcpy(text, "(");
-    for (const enum miniapp_axis *axis = field->axes; *axis; axis++)
-        append(text, 32, axis == field->axes ? "" : ", ", "%s", miniapp_axis_name(*axis));
-    append(text, 32, "", ")");
-    return text;
-}
-
 enum miniapp_status read_lengths(hid_t dataset, const char *path, const char *name,
                                  const struct miniapp_field *field, hsize_t *length,
                                  size_t *records)
@@ -308,7 +299,7 @@ enum miniapp_status read_lengths(hid_t dataset, const char *path, const char *na
                ? MINIAPP_DONE
                : fail(MINIAPP_INPUT,
                       "%s: dataset '%s' has %d axes, but must have %d: %s%s" TURN_INTO_INPUT, path,
-                      name, rank, expected, axes_text(field, (char[32]){0}),
+                      name, rank, expected, axes_text(field, (char[AXES_TEXT]){0}),
                       may_lead ? ", or, with an attribute 'period', one of records before them"
                                : "",
                       path);

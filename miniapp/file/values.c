@@ -30,15 +30,28 @@ static bool is_on_water(const struct miniapp_input *input, const struct miniapp_
     return !water || water[below + element];
 }
 
+/* Says how many there are, since one gap and a field full of gaps have different causes. */
+static enum miniapp_status refuse_nonfinite(const struct miniapp_input *input, enum field_id id,
+                                            const double *values, size_t elements, size_t first)
+{
+    const size_t in_all = miniapp_field_elements(&fields[id], &input->window.whole);
+    char axes[AXES_TEXT], place[ELEMENT_NAME];
+    size_t count = 0;
+    for (size_t i = first; i < elements; i++)
+        count += !isfinite(values[i]);
+    return fail(MINIAPP_INPUT,
+                "%s: %s is %g, by %s; values that are not finite%s: %zu (--allow-nonfinite accepts "
+                "them)",
+                input->path, place_in_file(input, id, first, place), values[first],
+                axes_text(&fields[id], axes), elements < in_all ? " in this part" : "", count);
+}
+
 static enum miniapp_status refuse_value(const struct miniapp_input *input, enum field_id id,
                                         size_t element, double value)
 {
     const struct miniapp_field *const field = &fields[id];
     char range[RANGE_TEXT], place[ELEMENT_NAME];
     place_in_file(input, id, element, place);
-    if (!isfinite(value))
-        return fail(MINIAPP_INPUT, "%s: %s is %g (--allow-nonfinite accepts it)", input->path,
-                    place, value);
     if (is_in_range(value, field->valid_min, field->valid_max, MINIAPP_FLOAT64))
         return fail(MINIAPP_INPUT, "%s: %s is %g, which %s cannot hold", input->path, place, value,
                     miniapp_precision_name(input->precision));
@@ -57,6 +70,8 @@ static enum miniapp_status check_values_read(struct miniapp_input *input, enum f
     for (size_t i = 0; i < elements; i++) {
         if (is_accepted(input, field, values[i]))
             continue;
+        if (!isfinite(values[i]))
+            return refuse_nonfinite(input, id, values, elements, i);
         if (values[i] != 0 || !field->wet)
             return refuse_value(input, id, i, values[i]);
         if (!is_water_known) {

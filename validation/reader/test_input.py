@@ -193,12 +193,13 @@ def nonfinite(datasets):
 
 
 def test_nonfinite_is_refused_and_named(miniapp, edited, original, kernel):
-    """By the first."""
+    """By the first, with its axes, and counted."""
     for name, value, middle in nonfinite(kernel.reals(kernel.new_inputs)):
-        index = middle(original[name].shape)
-        path = edited(put(name, value, index), put(name, value, (-1,) * len(index)))
-        miniapp.fails(INPUT, rf"{name}\[{', '.join(map(str, index))}\] is -?(nan|inf).*--allow-nonfinite", path, "-k",
-                      kernel)
+        index, last = middle(original[name].shape), tuple(length - 1 for length in original[name].shape)
+        path, count = edited(put(name, value, index), put(name, value, last)), len({index, last})
+        axes = ", ".join(["[xyz]"] * len(index))
+        miniapp.fails(INPUT, rf"{name}\[{', '.join(map(str, index))}\] is -?(nan|inf), by \({axes}\); values that are "
+                      rf"not finite: {count} \(--allow-nonfinite accepts them\)", path, "-k", kernel)
 
 
 def test_nonfinite_is_accepted_on_demand(miniapp, edited, original):
