@@ -53,6 +53,7 @@ static enum miniapp_status add_usual(struct time_means *means, const struct row 
 enum miniapp_status means_begin(struct run *run, const struct row *row)
 {
     const size_t length = run->options.average, first = run->first_step;
+    const size_t steps = run->options.steps, over = length ? steps % length : 0;
     const char *names = run->options.averaged;
     if (length == 0 || run->means.count > 0)
         return MINIAPP_DONE;
@@ -69,6 +70,9 @@ enum miniapp_status means_begin(struct run *run, const struct row *row)
         warn("--average leaves out the mean of steps %zu to %zu, since the run continues from step "
              "%zu",
              first - first % length + 1, first - first % length + length, first);
+    if (over && steps - over >= first && ranks_own() == 0)
+        warn("--average leaves out the mean of steps %zu to %zu, since the run ends after step %zu",
+             steps - over + 1, steps - over + length, steps);
     return MINIAPP_DONE;
 }
 

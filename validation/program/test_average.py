@@ -63,7 +63,8 @@ def test_points_of_fields(miniapp, tmp_path):
 
 
 def test_usual_fields(miniapp, device, tmp_path):
-    steps(miniapp, tmp_path, 5, "-d", device, "--average", 2)
+    steps(miniapp, tmp_path, 5, "-d", device, "--average", 2,
+          warning="--average leaves out the mean of steps 5 to 6, since the run ends after step 5")
     assert [path.name for path in sorted(tmp_path.iterdir())] == ["end.average.000002.nc", "end.average.000004.nc",
                                                                   "end.nc"]
     assert {"temp", "salt", "u", "v", "w", "psi", "tke"} < set(fields_of(tmp_path / "end.average.000004.nc"))
@@ -75,7 +76,8 @@ def test_a_run_that_continues_begins_with_a_whole_mean(miniapp, device, tmp_path
     whole.mkdir()
     parts.mkdir()
     steps(miniapp, whole, 6, *words)
-    steps(miniapp, parts, 2, *words)
+    steps(miniapp, parts, 2, *words, warning="--average leaves out the mean of steps 1 to 3, since the run ends after "
+          "step 2")
     shutil.copy(whole / "end.000004.nc", parts)
     steps(miniapp, parts, 9, *words, "--restart", warning="--average leaves out the mean of steps 4 to 6, since the run "
           "continues from step 4")
