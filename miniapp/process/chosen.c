@@ -10,6 +10,11 @@
 
 /* ---- by the spacing ---- */
 
+static bool is_on(const struct run *run, const char *name)
+{
+    return miniapp_settings_get(run->options.settings, name) != 0;
+}
+
 static void choose_one(struct run *run, const char *name, double value)
 {
     const struct miniapp_setting *const setting = miniapp_setting_find(name);
@@ -37,8 +42,10 @@ static void choose_by_spacing(struct run *run)
         is_wild ? short_step : fmin(0.2 * spacing / wave_speed, 0.3 / fmax(water->turning, 1e-9));
     choose_one(run, "dt_mom", dt);
     choose_one(run, "dt_tracer", miniapp_settings_get(run->options.settings, "dt_mom"));
-    choose_one(run, "A_h", fmin(2e-11 * pow(water->widest, 3), 0.1 * spacing * spacing / dt));
-    choose_one(run, "r_bot", fmin(5e-3 / water->highest, 0.1 / dt));
+    if (is_on(run, "enable_hor_friction"))
+        choose_one(run, "A_h", fmin(2e-11 * pow(water->widest, 3), 0.1 * spacing * spacing / dt));
+    if (is_on(run, "enable_bottom_friction") && !is_on(run, "enable_bottom_friction_var"))
+        choose_one(run, "r_bot", fmin(5e-3 / water->highest, 0.1 / dt));
 }
 
 /* ---- on the command line or in the file ---- */

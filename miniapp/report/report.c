@@ -128,8 +128,9 @@ static void print_shares(const struct page *page)
     }
 }
 
-static void print_flow(const struct miniapp_flow *flow)
+static void print_flow(const struct march *march)
 {
+    const struct miniapp_flow *const flow = &march->flow;
     if (!flow->is_there)
         return;
     print("Courant numbers %.3g along x, %.3g along y, %.3g along z\n", flow->courant[0],
@@ -137,9 +138,9 @@ static void print_flow(const struct miniapp_flow *flow)
     print("largest divergence in the first step %.2g below the top level, %.2g in it\n",
           flow->below, flow->top);
     if (flow->top >= 1e-6)
-        print("a tracer of 1 drifts by up to %.2g in the first step: water goes through the "
-              "surface\n",
-              flow->top);
+        print("a tracer of 1 drifts by up to %.2g in the first step: %s\n", flow->top,
+              march->is_from_rest ? "w is 0 at the start from rest"
+                                  : "water goes through the surface");
 }
 
 /* How fast the ocean is stepped, and its budgets. */
@@ -152,7 +153,7 @@ static void print_march(const struct page *page, const struct result *r)
         print("from step %zu on, ", r->march->first);
     print("%zu steps of %g s took %.3g s: %.3g years a day\n", r->timing.calls, r->march->time_step,
           result_measured(r), result_years_per_day(r));
-    print_flow(&r->march->flow);
+    print_flow(r->march);
     print("%-8s %-15s %-7s %15s %15s %11s %11s  %s\n", "budget", "mean over", "unit", "change",
           "gain", "residual", "bound", "verdict");
     for (size_t b = 0; b < r->march->budget_count; b++) {

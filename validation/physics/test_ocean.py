@@ -48,7 +48,7 @@ def rest(tmp_path_factory):
 def test_a_start_from_rest(miniapp, rest, tmp_path):
     """It is said, and a run that continues does not start again. The report is of the flow after the last step."""
     table = miniapp.passes(rest.path, "--steps", 1, quick=False)
-    assert "u (from rest)" in table and "v (from rest)" in table
+    assert "u (from rest)" in table and "v (from rest)" in table and "step: w is 0 at the start from rest" in table
     numbers = re.search(r"Courant numbers (\S+) along x, (\S+) along y, (\S+) along z", table)
     assert all(0 < float(number) < 0.1 for number in numbers.groups())
     through = rest.step(miniapp, tmp_path / "through.h5", 6)
@@ -204,19 +204,42 @@ def test_budgets(miniapp, some):
     assert all(each["kept"] for each in budgets.values())
 
 
-def test_settings_by_the_spacing(miniapp, tmp_path):
-    """Where neither the file nor --set has them. The viscosity is that of Veros's setup; steps stay an ocean's."""
-    path = tmp_path / "in.h5"
+def without_settings(path):
+    """A start from rest whose time steps and frictions the spacing decides."""
     path.write_bytes(GRID.with_name("acc_rest.h5").read_bytes())
     with h5py.File(path, "a") as file:
-        viscosity = file.attrs["A_h"]
         for name in ("dt_mom", "dt_tracer", "A_h", "r_bot"):
             del file.attrs[name]
+    return path
+
+
+def test_settings_by_the_spacing(miniapp, tmp_path):
+    """Where neither the file nor --set has them. The viscosity is that of Veros's setup; steps stay an ocean's."""
+    path = without_settings(tmp_path / "in.h5")
+    with h5py.File(GRID.with_name("acc_rest.h5")) as file:
+        viscosity = file.attrs["A_h"]
     said = [f"A_h ({viscosity:g} by the spacing)", "dt_tracer (3135.41 by the spacing)", "r_bot (1.81159e-05"]
     table = " ".join(miniapp.passes(path, "--steps", 20, quick=False).replace("#", " ").split())
     assert all(each in table for each in [*said, "dt_mom (3135.41"]) and re.search("kinetic.*? kept", table)
     table = miniapp.passes(path, "--check", "--steps", 1, "--set", "dt_mom=600", quick=False)
     assert "dt_tracer (600 by the spacing)" in table and "dt_mom (" not in table
+
+
+def test_settings_by_the_spacing_that_nothing_uses(miniapp, tmp_path):
+    path = without_settings(tmp_path / "in.h5")
+    for switches, used in ((("hor", "bottom"), ""), (("hor",), "r_bot"), (("bottom",), "A_h")):
+        words = [word for switch in switches for word in ("--set", f"enable_{switch}_friction=0")]
+        table = miniapp.passes(path, "--check", "--steps", 1, *words, quick=False)
+        assert re.findall(r"(A_h|r_bot) \(\S+ by the spacing", table) == [used][:bool(used)]
+
+
+def test_the_time_step_that_was_given_is_the_one_that_differs(miniapp, tmp_path):
+    """Where that of tracers follows it."""
+    path = without_settings(tmp_path / "in.h5")
+    words = (path, "--every", 1, "--restart", "-o", tmp_path / "end.nc")
+    miniapp.passes("--steps", 1, *words, quick=False)
+    miniapp.fails(INPUT, "this run has dt_mom=1000; 1 more differs", "--steps", 2, "--set", "dt_mom=1000", *words,
+                  quick=False)
 
 
 @pytest.mark.parametrize("words", [("--size", "20k"), ("--set", "dt_mom=1200", "--set", "dt_tracer=1200")])
