@@ -86,9 +86,9 @@ static error_t parse_count(const char *option, const char *text, double least, d
     const double number = digits > 0 ? strtod(text, &end) : NAN;
     const double value = end == text + digits ? number * factor_of(end) : NAN;
     if (!(value == floor(value) && value >= least && value <= most))
-        return refuse(
-            "--%s takes a whole number from %g to %g (k, M, G, Ki, Mi or Gi may follow), not '%s'",
-            option, least, most, text);
+        return refuse("--%s takes a whole number from %g to %g%s%s, not '%s'", option, least, most,
+                      most > MAX_THREADS ? ", such as 64Ki or 1.5M" : "",
+                      strcmp(option, "size") == 0 ? ", or memory" : "", text);
     *count = (size_t)value;
     return 0;
 }

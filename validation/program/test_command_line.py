@@ -63,6 +63,13 @@ def test_burnin(miniapp, small, value):
                   quick=False)
 
 
+@pytest.mark.parametrize("option, expected", [
+    ("--size", r"from 1 to 1e\+15, such as 64Ki or 1\.5M, or memory, not 'x'"),
+    ("--steps", r"from 1 to 1e\+09, such as 64Ki or 1\.5M, not 'x'"), ("--threads", "from 1 to 4096, not 'x'")])
+def test_what_counts_may_be(miniapp, small, option, expected):
+    miniapp.fails(USAGE, f"{option} takes a whole number {expected}", small, f"{option}=x", quick=False)
+
+
 def test_short_options_refuse_too(miniapp, small):
     for option in ("-s", "-r", "-t"):
         miniapp.fails(USAGE, "takes a whole number", small, option, "-5", quick=False)
@@ -119,7 +126,8 @@ def test_unknown_names_get_the_closest(miniapp, small, option, value, kind, clos
     ("--format", "xml", "format 'xml'; expected table, json or csv"),
     ("--transfer", "never", "transfer 'never'; expected once or each-call"),
     ("-d", "", "device ''; expected cpu, auto, gpu, nvidia, amd, emulated or gpu:0"),
-    ("--set", "=1", "setting ''"), ("--set", "x" * 5000 + "=1", "setting '" + "x" * 60),
+    ("--set", "=1", "setting ''; --list-kernels names those of each kernel, docs/input.md names all"),
+    ("--set", "x" * 5000 + "=1", "setting '" + "x" * 60),
     ("-k", "triad:b=foo", "field 'foo'"),
 ])
 def test_unknown_names_get_no_name_that_is_far(miniapp, small, option, value, said):
