@@ -24,6 +24,7 @@ printable, replacing = whole.printable, whole.replacing
 
 # Exceptions from reading malformed JSON or CSV; RecursionError comes of deep nesting.
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+SYSTEM_PYTHON = "/usr/bin/python3"
 UNUSABLE, NO_PROGRAM = 3, 4  # exit codes where an input or a module, and where a program cannot be used
 
 
@@ -143,8 +144,12 @@ def name_package(kind, error, trace):
     if not issubclass(kind, ImportError) or not error.name:
         sys.__excepthook__(kind, error, trace)
         return
-    fail(UNUSABLE, f"{sys.executable} lacks the module {error.name}: install python3-{error.name.lower()}, or run this "
-                   "by a Python that has it, perhaps /usr/bin/python3")
+    try:
+        finished([SYSTEM_PYTHON, "-c", f"import {error.name}"])
+        remedy = f"run it as {SYSTEM_PYTHON} {name_of_script()}, which has it"
+    except Failed:
+        remedy = f"install python3-{error.name.lower()}, or run this by a Python that has it"
+    fail(UNUSABLE, f"{sys.executable} lacks the module {error.name}: {remedy}")
 
 
 sys.excepthook = name_package
