@@ -212,8 +212,8 @@ void print_rates(const struct page *page)
               result_best_gflop_per_s(r), result_gflop_per_s(r), r->cache[0] ? " " : "", r->cache);
     }
     if (is_cached)
-        print(
-            "L1, L2, L3: such caches hold all that the row needs: GB/s are not those of memory\n");
+        print("L1, L2, L3: the row's data fit in that cache, so GB/s is the cache's bandwidth, not "
+              "memory's\n");
 }
 
 /* ---- shares of the ceilings ---- */
