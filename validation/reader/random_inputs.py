@@ -223,7 +223,7 @@ def no_numbers(case):
 
 def other_rank(case):
     name = case.pick()
-    if name in case.values:
+    if name in case.values and case.values[name].size:
         case.storage[name].clear()
         case.values[name] = case.values[name][(None,) * case.draw.choice((1, 1, 4)) if case.chance(0.7) else 0]
 
