@@ -51,7 +51,9 @@ static inline void number_mass(struct land_map *m, count from, int32_t number)
     }
 }
 
-/* In Veros's order: from north to south, then from west to east. The northern wall is the first. */
+/* From north to south, then from west to east. The northern wall is the first, as in Veros; other
+ * numbers show nowhere but in the order of sums, and may be others than Veros's, which has ghost
+ * columns in the west, and so begins with what lies in the far east of a cyclic ocean. */
 static inline void number_masses(struct land_map *m)
 {
     const count first = m->is_cyclic ? 1 : 0;
