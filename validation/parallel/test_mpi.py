@@ -171,7 +171,9 @@ WORK = {
 }
 # Cuts of each: 3x3 has a block between others along both axes, and 4x1 of cells has blocks as narrow as they can
 # be, and one axis whole. Sequences differ in the fields that they exchange, which two blocks along each axis show.
-CUTS = {"kernels": ["3x3"], "steps of cells": ["4x1", "1x4"], "cells": ["4x1", "1x4"]}
+# Each rank solves the external mode in a field gathered from all, whose number may be odd.
+CUTS = {"kernels": ["3x3"], "steps of cells": ["4x1", "1x4"], "cells": ["4x1", "1x4"],
+        "external": ["2x1", "2x2", "3x2"], "ocean": ["2x2", *(["5x1", "1x7", "4x2"] if LONG else [])]}
 MORE = ["2x1", "1x2", "2x2", "3x1", "1x3", "3x2", "3x3", "4x4", "6x2"] if LONG else []
 # Work that holds all others': what a sequence exchanges depends neither on the device nor on the MPI.
 BY_MPICH = ("kernels", "cells", "external", "ocean")
