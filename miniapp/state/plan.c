@@ -439,8 +439,6 @@ static bool is_counted(const struct miniapp_plan *plan, size_t step, size_t argu
     return false;
 }
 
-/* The steps share their scratch. The state's scratch may be larger, because other plans need
- * more. */
 struct miniapp_solution miniapp_plan_solution(const struct miniapp_plan *plan)
 {
     for (size_t s = 0; s < plan->count; s++)
@@ -449,6 +447,8 @@ struct miniapp_solution miniapp_plan_solution(const struct miniapp_plan *plan)
     return (struct miniapp_solution){0};
 }
 
+/* The steps share their scratch. The state's scratch may be larger, because other plans need
+ * more. */
 double miniapp_plan_bytes(const struct miniapp_plan *plan)
 {
     double bytes = 0;

@@ -1,4 +1,4 @@
-"""What the external mode costs on a GPU, on paper: physics/README.md counts the launches and bytes of its solver."""
+"""The cost of the external mode on a GPU, on paper: physics/README.md counts its launches and bytes."""
 
 KERNELS = ("streamfunction", "surface_pressure")
 ITERATIONS = 8

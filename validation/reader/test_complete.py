@@ -114,7 +114,7 @@ def test_clothes(made, whole, tmp_path, clothes):
 
 
 def test_records_in_time_are_kept(made, whole, tmp_path):
-    """Of levels that begin at the surface, without horizontal coordinates; and, from another file, with ghosts."""
+    """Levels begin at the surface, without horizontal coordinates; and, in another file, there are ghosts."""
     rng = np.random.default_rng(1)
     source, stress = rng.uniform(-1e-3, 1e-3, (3, *whole.temp.shape)), rng.uniform(-1, 1, (4, *whole.kbot.shape))
     data = whole.drop_vars(["x", "y"]).assign(

@@ -193,7 +193,7 @@ def nonfinite(datasets):
 
 
 def test_nonfinite_is_refused_and_named(miniapp, edited, original, kernel):
-    """By the first, with its axes, and counted."""
+    """The first is named, with its axes, and all are counted."""
     for name, value, middle in nonfinite(kernel.reals(kernel.new_inputs)):
         index, last = middle(original[name].shape), tuple(length - 1 for length in original[name].shape)
         path, count = edited(put(name, value, index), put(name, value, last)), len({index, last})
