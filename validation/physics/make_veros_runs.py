@@ -7,7 +7,7 @@
 Each folder is a small `acc` with hills and rough tracers. `run.restart.h5` is written at the start of its last
 step, `run.snapshot.nc` at the end, both by Veros; `next.h5` holds what the step made, (z, y, x) without ghosts,
 and `kept.h5` what it would have made of energies if K_diss_v, which a step in a given flow keeps, had not changed
-in it.
+in it. With a free surface, the pressure is solved for directly, and `next.h5` holds the flow and the pressure, too.
 """
 
 import argparse
@@ -19,8 +19,10 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+import scipy.sparse.linalg
 
 import make_veros_step  # it starts Veros, too
+from make_veros_external import solve_directly
 from make_veros_step import roughen
 from veros_acc import has
 
@@ -29,6 +31,7 @@ from veros.core import advection, eke, thermodynamics, tke
 from veros.diagnostics.snapshot import Snapshot
 
 STEPS = 6
+BICGSTAB = scipy.sparse.linalg.bicgstab
 IN_STEP = ["K_diss_v", "K_diss_h", "K_diss_gm", "K_diss_bot", "P_diss_v", "P_diss_adv", "P_diss_nonlin",
            "P_diss_skew", "P_diss_iso", "P_diss_hmix", "eke_diss_tke", "eke_diss_iw", "coriolis_t", "t_star", "t_rest",
            "iw_diss", "forc_iw_bottom", "forc_iw_surface"]
@@ -63,11 +66,13 @@ RUNS = {
               "enable_eke_diss_bottom": True},
     "without_tke": {**NO_EKE, "enable_tke": False, "kappaM_0": 1e-3, "kappaH_0": 1e-4},
     "lateral": {"enable_hor_diffusion": True, "K_h": 1000.0, "enable_biharmonic_mixing": True, "K_hbi": 1e14},
+    "surface": {**NO_EKE, "enable_tke": False, "kappaM_0": 1e-3, "kappaH_0": 1e-4, "enable_skew_diffusion": False,
+                "enable_neutral_diffusion": False, "enable_streamfunction": False, "nx": 4, "ny": 8},
     "as_pyom": {},  # with Veros's pyom_compatibility_mode, which its files do not tell
 }
 
 
-ONLY_IN_OCEAN = ("waves", "without_tke", "lateral")
+ONLY_IN_OCEAN = ("waves", "without_tke", "lateral", "surface")
 
 
 class Setup(make_veros_step.Setup):
@@ -112,8 +117,8 @@ def inside(values):
     return np.array(values)[2:-2, 2:-2].T
 
 
-def prognostic(vs, slot):
-    return {name: inside(getattr(vs, name)[..., slot]) for name in ("temp", "salt", "tke", "eke", "E_iw")
+def prognostic(vs, slot, more=()):
+    return {name: inside(getattr(vs, name)[..., slot]) for name in ("temp", "salt", "tke", "eke", "E_iw", *more)
             if has(vs, name)}
 
 
@@ -150,6 +155,8 @@ def set_runtime(name, value):
 def run(name):
     """Leaves its files in the current folder."""
     set_runtime("pyom_compatibility_mode", name == "as_pyom")
+    is_surface = name == "surface"
+    scipy.sparse.linalg.bicgstab = solve_directly if is_surface else BICGSTAB
     setup = Setup(name)
     setup.setup()
     state, vs = setup.state, setup.state.variables
@@ -162,7 +169,7 @@ def run(name):
     restart.write_restart(state, force=True)
     before = copy_of(vs)
     setup.step(state)
-    write("next.h5", prognostic(vs, int(vs.tau)))
+    write("next.h5", prognostic(vs, int(vs.tau), ("u", "v", "psi") if is_surface else ()))
     made = {field: np.array(getattr(vs, field)) for field in (
         "K_diss_h", "K_diss_gm", "K_diss_bot", "forc_temp_surface", "forc_salt_surface") if has(vs, field)}
     with vs.unlock():
