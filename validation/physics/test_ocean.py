@@ -28,16 +28,21 @@ def some(request, tmp_path_factory):
 @pytest.mark.parametrize("steps", [1, 100])
 @pytest.mark.every_compiler
 def test_veros_makes_the_same(miniapp, whole, device, steps, tmp_path):
-    """As near as Veros is to itself when last digits change in each step. With TEOS-10, Veros's own derivatives of
-    dynamic enthalpy make most of that: with those of 80 bits in their place, a step of `islands` is off by 3e-13."""
+    """Within five times what Veros differs from itself when last digits change in each step, at random. After one step
+    the bar is 1e-12 of the largest value; where Veros's own derivatives of dynamic enthalpy by TEOS-10 are off by
+    more, from Veros with density in 80 bits."""
     if steps > 1 and not miniapp.is_first and whole.name != "islands":
         pytest.skip("other builds make many steps of one ocean")
     output = whole.step(miniapp, tmp_path / "out.h5", steps, "-d", device)
     for name, (wanted, spread) in whole.after[steps].items():
-        error = np.abs(read(output, name)[INSIDE] - wanted) * (whole.water if wanted.ndim == 3 else 1)
+        made, water = read(output, name)[INSIDE], whole.water if wanted.ndim == 3 else 1
         scale = np.abs(wanted).max() or 1  # eddies have no energy after one step from rest
-        print(f"{name} after {steps} steps: off by {error.max() / scale:.1e}, spread {spread / scale:.1e}")
-        assert error.max() <= 10 * spread + 1e-12 * scale, name
+        error = (np.abs(made - wanted) * water).max()
+        print(f"{name} after {steps} steps: off by {error / scale:.1e}, spread {spread / scale:.1e}")
+        assert error <= 5 * spread + 1e-12 * scale, name
+        if steps == 1:
+            exact = (np.abs(made - whole.exact.get(name, wanted)) * water).max()
+            assert exact <= 1e-12 * scale, name
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,8 @@ class Whole:
             self.before = {key: data[...] for key, data in group.items() if isinstance(data, h5py.Dataset)}
             self.settings = dict(group.attrs) | {"solver_tolerance": 1e-13}
             self.after = {int(key): {field: (data[...], data.attrs["spread"]) for field, data in part.items()}
-                          for key, part in group.items() if isinstance(part, h5py.Group)}
+                          for key, part in group.items() if key.isdigit()}
+            self.exact = {key: data[...] for key, data in group.get("exact", {}).items()}
         place = {key: self.settings.pop(key) for key in ("halo", "cyclic_x")}
         self.name, self.cyclic_x = name, place["cyclic_x"]
         self.water = self.before["maskT"][INSIDE] == 1
