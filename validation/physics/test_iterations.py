@@ -18,11 +18,7 @@ SHOWN = re.compile(r" (\d+) iterations of [\d.]+ .s(, [\d.]+ launches each)?, re
 
 
 def warm(form, nx, ny, path):
-    ocean = barotropic.Ocean(form, nx, ny, min(solvers.LONGEST_STEP * 1440 / nx, 4800.0))
-    ours = solvers.Ours(ocean)
-    for _ in range(STEPS[nx, ny]):
-        ours.advance()
-    ocean.store(path)
+    solvers.after_steps(form, nx, ny, STEPS[nx, ny]).ocean.store(path)
     return path
 
 
