@@ -47,9 +47,9 @@ def random_bottom(seed, land, shape=(NY, NX)):
     return np.where(rng.random(shape) < land, 0, kbot)
 
 
-def islands(shape=(NY, NX), number=30):
-    """So many, land on both sides of the seam, and a wall with a strait of one cell."""
-    rng = np.random.default_rng(5)
+def islands(shape=(NY, NX)):
+    """30 of them, land on both sides of the seam, and a wall with a strait of one cell."""
+    rng, number = np.random.default_rng(5), 30
     kbot = 1 + rng.integers(0, 20, shape)
     kbot[:, 30] = 0
     kbot[40:43, [0, -1]] = 0
@@ -196,7 +196,7 @@ def test_what_is_kept_is_counted_as_memory(miniapp, reference, device, tmp_path)
 @both
 def test_what_is_kept_follows_the_grid(reference, device, tmp_path):
     """A plan keeps levels and eigenvalues between its runs, but not those of another sea."""
-    path = store(tmp_path / "in.h5", *sea(islands(number=5), cyclic=1))
+    path = store(tmp_path / "in.h5", *sea(islands(), cyclic=1))
     kept = package.load(path, reference.NAME, device)
     plan = kept.plan(reference.NAME)
     for changes in ({}, {"kbot": 9 - np.minimum(8, kept["kbot"])}, {"dyt": kept["dyt"] * 1.3}):
