@@ -93,21 +93,20 @@ static void print_solutions(const struct page *page)
 {
     for_each_result (r, page->results) {
         const struct miniapp_solution *const s = &r->solution;
-        char time[32] = "", launches[32] = "", text[16];
+        char text[16];
         if (!s->is_there)
             continue;
-        if (!r->shares && s->iterations > 0)
-            snprintf(time, sizeof(time), " of %s",
-                     time_in_words(r->timing.median / s->iterations, text));
-        if (r->threads == 0)
-            snprintf(launches, sizeof(launches), ", %.1f launches each",
-                     (double)s->nests / s->iterations);
         page_head(page, r);
-        if (s->iterations == 0)
+        if (s->iterations == 0) {
             print(" no iteration: the right-hand side is 0, or the guess solves it\n");
-        else
-            print(" %d iteration%s%s%s, relative residual %.1e\n", s->iterations,
-                  s->iterations == 1 ? "" : "s", time, launches, s->residual);
+            continue;
+        }
+        print(" %d iteration%s", s->iterations, s->iterations == 1 ? "" : "s");
+        if (!r->shares)
+            print(" of %s", time_in_words(r->timing.median / s->iterations, text));
+        if (r->threads == 0)
+            print(", %.1f launches each", (double)s->nests / s->iterations);
+        print(", relative residual %.1e\n", s->residual);
     }
 }
 
