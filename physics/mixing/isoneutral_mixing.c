@@ -226,7 +226,7 @@ INLINED void faces_to_east(const struct arguments *arguments, const struct neutr
     }
 }
 
-/* The eddies' streamfunction has functions of its own: with both loops in one, the kernel took 3 %
+/* The eddies' streamfunction has functions of its own: with both loops in one, the kernel took 5 %
  * longer, since registers held numbers of both. */
 OF_ROW void VARIANT(eastern_faces)(const struct arguments *a, const struct neutral_level *l,
                                    count row, const real *per_dx, const real *cells, real *open,
