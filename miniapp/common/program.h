@@ -421,19 +421,22 @@ enum miniapp_status miniapp_state_add_up(struct miniapp_state *, const char *sum
                                          const char *second);
 
 /* Writes a snapshot into an output, in the layout of Veros's snapshots: what the next step needs
- * after step number `step`, or instead, where there are `means`, the means of so many fields. If
- * `input` is NULL, the horizontal coordinates are distances. All processes call it; only the first
- * has an output. */
+ * after step number `step`, or instead, where they are not NULL, so many chosen fields or their
+ * means. If `input` is NULL, the horizontal coordinates are distances. All processes call it; only
+ * the first has an output. */
 enum miniapp_status miniapp_output_snapshot(struct miniapp_output *, const struct miniapp_input *,
                                             struct miniapp_state *, const struct miniapp_sequence *,
-                                            const struct miniapp_field *const *means, size_t count,
-                                            size_t step);
+                                            const struct miniapp_field *const *chosen, size_t count,
+                                            bool are_means, size_t step);
 
 /* Sets land, and ghosts that are land, to 0 in what the next step needs, as a snapshot does: so
  * steps from a state and steps from its snapshot end in the same bits. If the state is a part of an
  * ocean, its ghosts are not current afterwards, nor are they after miniapp_snapshot_load. */
 enum miniapp_status miniapp_snapshot_settle(struct miniapp_state *,
                                             const struct miniapp_sequence *);
+
+/* The number of the step that a snapshot was written after. */
+enum miniapp_status miniapp_snapshot_step(const char *path, size_t *step);
 
 /* Loads the snapshot of that step, or the state's part of it, into a state whose other fields are
  * set. */

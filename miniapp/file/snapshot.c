@@ -339,14 +339,16 @@ static bool write_settings(hid_t file, const struct miniapp_settings *values)
     return H5LTset_attribute_string(file, "/", "setup_settings", text) >= 0;
 }
 
-enum miniapp_status
-miniapp_output_snapshot(struct miniapp_output *output, const struct miniapp_input *input,
-                        struct miniapp_state *state, const struct miniapp_sequence *sequence,
-                        const struct miniapp_field *const *means, size_t count, size_t step)
+enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
+                                            const struct miniapp_input *input,
+                                            struct miniapp_state *state,
+                                            const struct miniapp_sequence *sequence,
+                                            const struct miniapp_field *const *chosen, size_t count,
+                                            bool are_means, size_t step)
 {
     const struct miniapp_field *carried[MOST_FIELDS];
-    const struct miniapp_field *const *const written = means ? means : carried;
-    for (size_t id = 1; id <= miniapp_field_count() && !means; id++)
+    const struct miniapp_field *const *const written = chosen ? chosen : carried;
+    for (size_t id = 1; id <= miniapp_field_count() && !chosen; id++)
         if (miniapp_sequence_carries(sequence, &fields[id]))
             carried[count++] = &fields[id];
     const double number = (double)step, *const setting = state->settings.value;
@@ -363,8 +365,8 @@ miniapp_output_snapshot(struct miniapp_output *output, const struct miniapp_inpu
     for (size_t i = 0; i < count && !(status && !state->exchange); i++) {
         char name[RECORD_NAME];
         const char *const own = written[i]->name;
-        const enum miniapp_status done =
-            write_carried(output, state, written[i], means ? mean_name(own, name) : own, &level);
+        const enum miniapp_status done = write_carried(
+            output, state, written[i], are_means ? mean_name(own, name) : own, &level);
         status = status ? status : done;
     }
     free(level.plane);

@@ -130,13 +130,20 @@ static enum miniapp_status read_carried(hid_t file, const char *path, struct min
     return read_levels(path, dataset, state, field, level);
 }
 
+/* NAN if the file has none. */
+static enum miniapp_status read_step(hid_t file, const char *path, double *step)
+{
+    bool has_step;
+    *step = NAN;
+    return read_attribute(file, path, STEP_NAME, &has_step, step);
+}
+
 static enum miniapp_status read_all(hid_t file, const char *path, struct miniapp_state *state,
                                     const struct miniapp_sequence *sequence, size_t step)
 {
     struct levels_of level;
-    double number = NAN;
-    bool has_number;
-    TRY(read_attribute(file, path, STEP_NAME, &has_number, &number));
+    double number;
+    TRY(read_step(file, path, &number));
     if (number != (double)step)
         return fail(MINIAPP_INPUT, "%s: cannot continue from it: its '%s' is %.15g, not %zu", path,
                     STEP_NAME, number, step);
@@ -183,6 +190,20 @@ enum miniapp_status miniapp_snapshot_load(const char *path, struct miniapp_state
     state->steps = step;
     H5Fclose(file);
     return status;
+}
+
+enum miniapp_status miniapp_snapshot_step(const char *path, size_t *step)
+{
+    hid_t file;
+    double number;
+    TRY(open_file(path, &file));
+    const enum miniapp_status status = read_step(file, path, &number);
+    H5Fclose(file);
+    *step = number > 0 && number < 1e15 ? (size_t)number : 0;
+    return status || *step > 0
+               ? status
+               : fail(MINIAPP_INPUT, "%s: cannot continue from it: its '%s' is %.15g", path,
+                      STEP_NAME, number);
 }
 
 enum miniapp_status miniapp_snapshot_texts(const char *path, size_t count, const char *const *names,

@@ -94,13 +94,14 @@ static error_t parse_count(const char *option, const char *text, double least, d
 }
 
 /* M or M:FIELD,... */
-static error_t set_average(struct options *options, const char *text)
+static error_t parse_interval(const char *option, const char *text, size_t *interval,
+                              const char **names)
 {
     char number[32];
     const char *const colon = strchr(text, ':');
     snprintf(number, sizeof(number), "%.*s", (int)strcspn(text, ":"), text);
-    options->averaged = colon ? colon + 1 : NULL;
-    return parse_count("average", number, 1, 1e9, &options->average);
+    *names = colon ? colon + 1 : NULL;
+    return parse_count(option, number, 1, 1e9, interval);
 }
 
 /* Whether a kernel is one of 'all' or of 'calibration'. */
@@ -435,14 +436,15 @@ static const struct argp_option option_table[] = {
     {"tracer", KEY_TRACER, "NAME[=DATASET]", 0,
      "with --steps: step another tracer, too, which starts as the input's dataset of that name, or as "
      "DATASET; repeatable", 0},
-    {"every", KEY_EVERY, "M", 0,
+    {"every", KEY_EVERY, "M[:FIELD,...]", 0,
      "with --steps and --output END.nc: write a snapshot after every M-th step, END.STEP.nc, as Veros "
-     "writes them", 0},
+     "writes them; with fields, of these alone, and END.state.nc, replaced each time, has what --restart "
+     "needs", 0},
     {"average", KEY_AVERAGE, "M[:FIELD,...]", 0,
      "with --steps and --output END.nc: write means over M steps each, END.average.STEP.nc, of these fields "
      "[temp, salt, u, v, w, psi, tke and eke, as far as there]", 0},
     {"restart", KEY_RESTART, 0, 0,
-     "continue from the newest snapshot of --every, if there is one", 0},
+     "continue from the newest snapshot of --every that has all fields, if there is one", 0},
     {"repetitions", 'r', "N", 0, "timed calls of each row [as many as --seconds take]", 0},
     {"seconds", KEY_SECONDS, "S", 0, "time for the timed calls of each row [1]", 0},
     {"burnin", KEY_BURNIN, "N", 0, "untimed calls first [1]", 0},
@@ -503,8 +505,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 's': return add_each(options, argument, add_size);
     case 'r': return parse_count("repetitions", argument, 1, 1e9, &options->repetitions);
     case KEY_STEPS: return parse_count("steps", argument, 1, 1e9, &options->steps);
-    case KEY_EVERY: return parse_count("every", argument, 1, 1e9, &options->every);
-    case KEY_AVERAGE: return set_average(options, argument);
+    case KEY_EVERY: return parse_interval("every", argument, &options->every, &options->chosen);
+    case KEY_AVERAGE:
+        return parse_interval("average", argument, &options->average, &options->averaged);
     case KEY_RESTART: options->restart = true; return 0;
     case KEY_TRACER: return add_each(options, argument, add_tracer);
     case KEY_SWEEP: return add_sweep(options);

@@ -43,9 +43,10 @@ struct options {
     size_t repetitions; /* 0: as many calls as take `seconds` */
     size_t steps;       /* in time, that each row makes; 0: its calls start from the same fields */
     size_t every;       /* a snapshot is written after so many steps; 0: never */
+    const char *chosen; /* of these fields, with commas between; NULL: of all a restart needs */
     bool restart;       /* from the newest of them */
     size_t average;     /* means over so many steps are written; 0: none */
-    const char *averaged; /* of these fields, with commas between; NULL: the usual ones */
+    const char *averaged; /* of these fields; NULL: the usual ones */
     char *tracers;        /* that steps have beside temperature and salinity: +NAME+NAME; or NULL */
     bool is_timed;        /* --seconds is given */
     double seconds;       /* for each row */

@@ -8,12 +8,11 @@
 #include "results.h"
 #include "resume.h"
 
-/* The fields whose means over time a run writes. */
-enum { MOST_MEANS = 64 };
-struct time_means {
-    const struct miniapp_field *fields[MOST_MEANS];
+/* Fields that --every or --average chooses. */
+enum { MOST_CHOSEN = 64 };
+struct field_list {
+    const struct miniapp_field *fields[MOST_CHOSEN];
     size_t count;
-    bool has_begun; /* with the first step of a mean */
 };
 
 /* The state of a run, which all its parts share. */
@@ -34,7 +33,8 @@ struct run {
     double steps_begun; /* when */
     bool is_watched;    /* by a user at the first process's terminal */
     double watched_at;  /* how many seconds of a row's steps */
-    struct time_means means;
+    struct field_list chosen, averaged;
+    bool mean_has_begun;            /* with its first step */
     char nonfinite[NONFINITE_TEXT]; /* which outputs are not finite or beyond their limits,
                                        beginning with the first one's index; or "" */
     bool is_finite;                 /* that first one */

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 size_t steps_done(const struct run *run, const struct row *row)
 {
@@ -49,6 +50,15 @@ static void name_file(const struct run *run, const char *what, size_t step, char
 static void name_snapshot(const struct run *run, size_t step, char path[PATH_MAX])
 {
     name_file(run, "", step, path);
+}
+
+/* The whole state beside snapshots of chosen fields, which have an attribute of this name. */
+#define CHOSEN_NAME "chosen_fields"
+static void name_state(const struct run *run, char path[PATH_MAX])
+{
+    const char *const output = run->options.output;
+    const char *const suffix = find_suffix(output);
+    snprintf(path, PATH_MAX, "%.*s.state%s", (int)(suffix - output), output, suffix);
 }
 
 /* The step of the run's snapshot of that name; 0 if a file of that name is not one. */
@@ -86,7 +96,24 @@ static size_t next_snapshot(const struct run *run, DIR *entries)
     return step;
 }
 
-enum miniapp_status steps_find_newest(const struct run *run, size_t before, size_t *newest)
+/* Names the file that has all fields of a step: its snapshot, unless that has chosen ones or is not
+ * there. */
+static enum miniapp_status find_whole(const struct run *run, size_t step, bool *is_state,
+                                      char path[PATH_MAX])
+{
+    static const char *const name = CHOSEN_NAME;
+    char chosen[1][MINIAPP_TEXT] = {""};
+    name_snapshot(run, step, path);
+    *is_state = access(path, F_OK) != 0;
+    if (!*is_state)
+        TRY(miniapp_snapshot_texts(path, 1, &name, chosen));
+    *is_state |= chosen[0][0] != '\0';
+    if (*is_state)
+        name_state(run, path);
+    return MINIAPP_DONE;
+}
+
+static enum miniapp_status find_by_name(const struct run *run, size_t before, size_t *newest)
 {
     DIR *entries;
     *newest = 0;
@@ -97,12 +124,29 @@ enum miniapp_status steps_find_newest(const struct run *run, size_t before, size
     return MINIAPP_DONE;
 }
 
-/* A file that the run will replace has to be one that it may replace. */
-static enum miniapp_status check_target(const struct run *run, size_t step)
+enum miniapp_status steps_find_newest(const struct run *run, size_t before, size_t *newest)
 {
+    size_t of_state = 0;
+    bool is_chosen = true;
     char path[PATH_MAX];
+    name_state(run, path);
+    if (access(path, F_OK) == 0)
+        TRY(miniapp_snapshot_step(path, &of_state));
+    of_state = of_state < before ? of_state : 0;
+    *newest = before;
+    while (*newest > of_state && is_chosen) {
+        TRY(find_by_name(run, *newest, newest));
+        if (*newest > of_state)
+            TRY(find_whole(run, *newest, &is_chosen, path));
+    }
+    *newest = *newest > of_state ? *newest : of_state;
+    return MINIAPP_DONE;
+}
+
+/* A file that the run will replace has to be one that it may replace. */
+static enum miniapp_status check_target(const struct run *run, const char *path)
+{
     struct miniapp_output *output = NULL;
-    name_snapshot(run, step, path);
     const enum miniapp_status status = start_output(run, path, &output);
     miniapp_output_discard(output);
     return status;
@@ -116,12 +160,16 @@ static enum miniapp_status check_earlier(const struct run *run)
     DIR *entries;
     size_t stays = SIZE_MAX, count = 0;
     char path[PATH_MAX], others[48] = "";
+    name_state(run, path);
+    if (options->chosen)
+        TRY(check_target(run, path));
     TRY(open_folder(run, &entries));
     enum miniapp_status status = MINIAPP_DONE;
     for (size_t step; !status && (step = next_snapshot(run, entries)) > 0;) {
         const bool is_replaced = step <= options->steps && step % options->every == 0;
         if (step > run->first_step && is_replaced) {
-            status = check_target(run, step);
+            name_snapshot(run, step, path);
+            status = check_target(run, path);
         } else if (step > run->first_step) {
             stays = step < stays ? step : stays;
             count++;
@@ -195,35 +243,58 @@ static enum miniapp_status check_origin(const struct run *run, const char *path)
     return status;
 }
 
-static enum miniapp_status load_snapshot(const struct run *run, const struct row *row, size_t step)
+static enum miniapp_status load_snapshot(const struct run *run, const struct row *row, size_t step,
+                                         char path[PATH_MAX])
 {
-    char path[PATH_MAX];
-    name_snapshot(run, step, path);
+    bool is_state;
+    TRY(find_whole(run, step, &is_state, path));
     TRY(check_origin(run, path));
     return miniapp_snapshot_load(path, row->state, row->sequence, step);
 }
 
-enum miniapp_status steps_write(struct run *run, struct row *row, const struct time_means *means)
+enum miniapp_status steps_write(struct run *run, struct row *row, const struct field_list *list,
+                                bool are_means)
 {
+    const char *const chosen = run->options.chosen;
     const size_t step = steps_done(run, row);
     const bool is_own = run->options.shapes[0].nx == 0;
     const double start = seconds_now();
     char path[PATH_MAX];
     struct miniapp_output *output = NULL;
-    name_file(run, means ? "average." : "", step, path);
+    if (!list && chosen)
+        name_state(run, path);
+    else
+        name_file(run, are_means ? "average." : "", step, path);
     TRY(agree(ranks_own() > 0 ? MINIAPP_DONE : start_output(run, path, &output)));
-    enum miniapp_status status =
-        miniapp_output_snapshot(output, is_own ? run->input : NULL, row->state, row->sequence,
-                                means ? means->fields : NULL, means ? means->count : 0, step);
+    enum miniapp_status status = miniapp_output_snapshot(
+        output, is_own ? run->input : NULL, row->state, row->sequence, list ? list->fields : NULL,
+        list ? list->count : 0, are_means, step);
+    if (!status && output && list && !are_means)
+        status = miniapp_output_attribute(output, CHOSEN_NAME, chosen);
     if (!status && output)
         status = finish_output(run, output);
     else
         miniapp_output_discard(output);
     status = agree(status);
     run->results.write_seconds += seconds_now() - start;
-    if (!status && !means)
+    if (!status && !list)
         row->good_step = step;
     return status;
+}
+
+/* Beside chosen fields, the last step's state would take the place of the one that a repeated run
+ * continues from. */
+static enum miniapp_status write_state(struct run *run, struct row *row)
+{
+    const bool is_last = steps_done(run, row) == run->options.steps;
+    return is_last && run->options.chosen ? MINIAPP_DONE : steps_write(run, row, NULL, false);
+}
+
+static enum miniapp_status write_milestone(struct run *run, struct row *row)
+{
+    if (run->options.chosen)
+        TRY(steps_write(run, row, &run->chosen, false));
+    return write_state(run, row);
 }
 
 static enum miniapp_status open_budgets(struct row *row)
@@ -275,16 +346,16 @@ static enum miniapp_status check_row(const struct run *run, const struct row *ro
 }
 
 /* A snapshot is what a run may continue from, whoever has edited it. */
-static enum miniapp_status check_snapshot(const struct run *run, const struct row *row, size_t step)
+static enum miniapp_status check_snapshot(const struct run *run, const struct row *row, size_t step,
+                                          const char *path)
 {
     const struct bound_field *bad;
     struct nonfinite found;
-    char path[PATH_MAX], text[NONFINITE_TEXT] = "";
+    char text[NONFINITE_TEXT] = "";
     const enum miniapp_status status = check_row(run, row, &bad, &found);
     if (status || !bad)
         return status;
     note_nonfinite(row, bad, &found, step, text);
-    name_snapshot(run, step, path);
     return fail(MINIAPP_INPUT, "%s: cannot continue from it: %s", path, text);
 }
 
@@ -293,10 +364,11 @@ static enum miniapp_status check_snapshot(const struct run *run, const struct ro
 static enum miniapp_status put_to(const struct run *run, struct row *row, size_t step)
 {
     const bool has_w = miniapp_sequence_carries(row->sequence, miniapp_field_find("w"));
-    TRY(agree(step > 0 ? load_snapshot(run, row, step)
+    char path[PATH_MAX];
+    TRY(agree(step > 0 ? load_snapshot(run, row, step, path)
                        : miniapp_snapshot_settle(row->state, row->sequence)));
     if (step > 0)
-        TRY(check_snapshot(run, row, step));
+        TRY(check_snapshot(run, row, step, path));
     return step > 0 && has_w ? MINIAPP_DONE
                              : miniapp_state_make_flow(row->state, run->input, row->sequence);
 }
@@ -316,7 +388,7 @@ enum miniapp_status steps_begin(struct run *run, struct bench *bench)
         TRY(put_to(run, row, run->first_step));
         TRY(check_flow(run, row));
         TRY(open_budgets(row));
-        TRY(means_begin(run, row));
+        TRY(steps_choose(run, row));
     }
     return MINIAPP_DONE;
 }
@@ -377,7 +449,7 @@ enum miniapp_status steps_after(void *context, struct row *row)
     if (bad)
         row->wanted = row->samples.count;
     else if (!status && run->options.every)
-        status = steps_write(run, row, NULL);
+        status = write_milestone(run, row);
     return status;
 }
 
@@ -396,7 +468,7 @@ enum miniapp_status steps_end(struct run *run, struct bench *bench)
     const enum miniapp_status status = check_row(run, row, &bad, &found);
     if (bad) /* the last good snapshot stays the newest */
         note(run, row, bad, &found, steps_done(run, row));
-    return status || bad ? status : steps_write(run, row, NULL);
+    return status || bad ? status : write_state(run, row);
 }
 
 /* ---- where it went wrong ---- */

@@ -426,7 +426,7 @@ def test_steps_go_on_from_a_snapshot_of_other_blocks(ranks, tmp_path, device, pr
 
 
 @every_mpi
-def test_forcing_and_means_do_not_depend_on_the_cut(ranks, tmp_path, device):
+def test_forcing_means_and_chosen_fields_do_not_depend_on_the_cut(ranks, tmp_path, device):
     """Records of a cyclic ocean without ghosts, whose blocks lack ghosts along x once these are read."""
     if device == "cpu":
         ranks.miniapp.skip_repeat("Open MPI's build cuts records and means")
@@ -436,11 +436,13 @@ def test_forcing_and_means_do_not_depend_on_the_cut(ranks, tmp_path, device):
         del file["forc_temp_surface"]
         file["forc_temp_surface"] = np.random.default_rng(3).uniform(-1e-5, 1e-5, (5, *file["kbot"].shape))
         file["forc_temp_surface"].attrs["period"] = 6 * 43200.0
-    words = ("-d", device, path, "-k", "ocean_step", "--steps", 6, "--average", "3:temp,forc_temp_surface")
+    words = ("-d", device, path, "-k", "ocean_step", "--steps", 6, "--every", "4:temp,mxl")
     for cut, name in (("1x1", "one"), ("2x2", "four")):
-        ranks.passes(cut, *words, "-o", tmp_path / f"{name}.nc")
-    for end in (".nc", ".average.000003.nc", ".average.000006.nc"):
+        ranks.passes(cut, *words, "--average", "3:temp,forc_temp_surface", "-o", tmp_path / f"{name}.nc")
+    for end in (".nc", ".000004.nc", ".state.nc", ".average.000003.nc", ".average.000006.nc"):
         same_datasets(tmp_path / f"one{end}", tmp_path / f"four{end}")
+    ranks.passes("1x2", *words, "--restart", "-o", tmp_path / "four.nc")
+    same_datasets(tmp_path / "one.nc", tmp_path / "four.nc")
 
 
 def test_steps_do_not_go_on_from_another_run(ranks, tmp_path):

@@ -87,11 +87,12 @@ def test_a_run_that_continues_begins_with_a_whole_mean(miniapp, device, tmp_path
 @pytest.mark.parametrize("words, message", [
     (("--average", "2"), "--average needs --steps and --output"),
     (("--average", "0", "--steps", 2, "-o", "x.nc"), "--average takes a whole number from 1"),
-    *((("--average", f"2:{name}", "--steps", 2, "-o", "x.nc"),
-       f"--average: '{name}' is no field in space that 'ocean' has with these settings")
-      for name in ("tmep", "dxt", "maskT", "K_11", "B1_gm")),
+    *(((option, f"2:temp,{name}", "--steps", 2, "-o", "x.nc"),
+       f"{option}: '{name}' is no field in space that 'ocean' has with these settings")
+      for option, name in (*(("--average", name) for name in ("tmep", "dxt", "maskT", "K_11", "B1_gm")),
+                           ("--every", "tmep"), ("--every", ""))),
 ])
-def test_wrong_averages(miniapp, tmp_path, words, message):
+def test_wrong_fields(miniapp, tmp_path, words, message):
     words = [tmp_path / word if word == "x.nc" else word for word in words]
     miniapp.fails(USAGE, message, REST, *words, quick=False)
     assert not list(tmp_path.iterdir())

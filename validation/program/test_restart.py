@@ -40,11 +40,16 @@ class March:
 
     def snapshots(self):
         """Their steps."""
-        names = [path.name for path in self.folder.glob("end.*.nc")]
+        names = [path.name for path in self.folder.glob("end.[0-9]*.nc")]
         return sorted(int(re.fullmatch(r"end\.(\d{6,})\.nc", name)[1]) for name in names)
 
     def snapshot(self, step):
         return self.folder / f"end.{step:06}.nc"
+
+    @property
+    def state(self):
+        """Beside snapshots of chosen fields."""
+        return self.folder / "end.state.nc"
 
     def assert_end_is_that_of(self, steps):
         """The bits of a run that nothing disturbed."""
@@ -188,6 +193,83 @@ def test_other_files_are_no_snapshots(march):
     march.assert_end_is_that_of(6)
 
 
+# ---- chosen fields ----
+
+CHOSEN = "temp,mxl,forc_temp_surface,dye"
+DYE = ("--tracer", "dye=salt")
+
+
+def bits(path):
+    with h5py.File(path) as file:
+        return {name: values[...].tobytes() for name, values in file.items()}
+
+
+@pytest.mark.every_device
+def test_chosen_fields(march):
+    """Snapshots have no others, `mxl` among them, which no restart needs; what was cut ends in the same bits."""
+    march.passes(8, *DYE, "--average", f"1:{CHOSEN}", every=2)
+    whole = {step: bits(march.snapshot(step)) for step in march.snapshots()}
+    end = bits(march.end)
+    for step in whole:
+        march.snapshot(step).unlink()
+    march.passes(5, *DYE, every=f"2:{CHOSEN}")
+    march.passes(8, *DYE, "--restart", every=f"2:{CHOSEN}")
+    assert bits(march.end) == end and bits(march.state) == whole[6]
+    for step in march.snapshots():
+        chosen = bits(march.snapshot(step))
+        assert set(chosen) == {"Time", "xt", "yt", "zt", "zw", *CHOSEN.split(",")}
+        assert all(whole[step][name] == chosen[name] for name in set(whole[step]) & set(chosen))
+        assert chosen == bits(march.folder / f"end.average.{step:06}.nc")
+
+
+def test_a_kill_between_chosen_fields_and_the_state(march):
+    """Before there is one, too: the steps are made again."""
+    march.passes(3, every="2:temp")
+    state = march.state.read_bytes()
+    march.passes(5, every="2:temp")
+    march.state.write_bytes(state)
+    for first in (2, 0):
+        said = json.loads(march.passes(5, "--restart", "--format", "json", every="2:temp"))
+        assert said["results"][0]["steps"]["first"] == first
+        march.state.unlink()
+    march.assert_end_is_that_of(5)
+
+
+def test_chosen_fields_now_and_then(march):
+    """A run goes on from the newest of both kinds."""
+    march.passes(3, every="2:temp")
+    for last, first, every in ((6, 2, 2), (10, 6, "3:salt"), (11, 9, 5)):
+        said = json.loads(march.passes(last, "--restart", "--format", "json", every=every))
+        assert said["results"][0]["steps"]["first"] == first
+    march.assert_end_is_that_of(11)
+
+
+def test_a_signal_keeps_the_state_beside_chosen_fields(march):
+    with march.miniapp.start(*march.words(EVER, every="5:temp")) as process:
+        process.wait_for(march.snapshot(5).exists)
+        process.send_signal(signal.SIGTERM)
+        process.finish()
+    last = int(re.search(r"--restart continues from the snapshot of step (\d+)\n", process.said())[1])
+    with h5py.File(march.state) as file:
+        assert file.attrs["itt"] == last
+    assert all(step % 5 == 0 for step in march.snapshots()) and not unfinished(march.folder)
+    march.passes(last + 2, "--restart", every="5:temp")
+    march.assert_end_is_that_of(last + 2)
+
+
+def test_a_state_that_cannot_be_gone_on_from(march):
+    march.passes(3, every="2:temp")
+    with h5py.File(march.state, "a") as file:
+        file.attrs["itt"] = np.nan
+    march.miniapp.fails(INPUT, r"end\.state\.nc: cannot continue from it: its 'itt' is nan$",
+                        *march.words(9, "--restart"), quick=False)
+    march.state.unlink()
+    march.state.mkdir()
+    march.miniapp.fails(OUTPUT, r"end\.state\.nc: ", *march.words(9, every="2:temp"), quick=False)
+
+
+# ---- what ends a run ----
+
 @pytest.mark.every_device
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
 def test_signals_lose_nothing(march, number):
@@ -205,13 +287,14 @@ def test_signals_lose_nothing(march, number):
 
 
 @pytest.mark.every_device
-def test_a_kill_loses_what_came_after_the_last(march):
-    with march.miniapp.start(*march.words(EVER, every=1)) as process:
+@pytest.mark.parametrize("every", [1, "1:temp"])
+def test_a_kill_loses_what_came_after_the_last(march, every):
+    with march.miniapp.start(*march.words(EVER, every=every)) as process:
         process.wait_for(march.snapshot(3).exists)
         process.kill()
         process.wait()
     last = march.snapshots()[-1]
-    march.passes(last + 2, "--restart", every=1)
+    march.passes(last + 2, "--restart", every=every)
     assert not unfinished(march.folder)
     march.assert_end_is_that_of(last + 2)
 
