@@ -7,7 +7,6 @@
 #include "clock.h"
 #include "driver.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
 #include <omp.h>

@@ -4,7 +4,6 @@
 #include "hdf5_error.h"
 #include "same_file.h"
 #include "status.h"
-#include "text.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #include "range.h"
 
 #include <math.h>
-#include <miniapp.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "page.h"
 #include "printable.h"
 #include "shape.h"
-#include "status.h"
 
 #include <math.h>
 #include <string.h>

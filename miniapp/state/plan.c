@@ -3,7 +3,6 @@
 #include "exchange.h"
 #include "forcing.h"
 #include "keep.h"
-#include "ranks.h"
 #include "status.h"
 
 #include <math.h>

@@ -12,7 +12,6 @@
  */
 #define DESCRIPTION "external/streamfunction.kernel"
 #include "arguments.h"
-#include "constants.h"
 #include "face_height.h"
 #include "islands.h"
 #include "solve.h"

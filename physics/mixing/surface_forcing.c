@@ -10,7 +10,6 @@
  * setups do the same, with -1.8; that of 4 degrees only below it.
  */
 #include "directives.h"
-#include "span.h"
 #include "variant.h"
 
 #include <stdbool.h>

@@ -9,7 +9,6 @@
 #include "spoil.h"
 
 #include <dirent.h>
-#include <hdf5.h>
 #include <hdf5_hl.h>
 #include <limits.h>
 #include <stdio.h>

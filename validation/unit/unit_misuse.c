@@ -2,11 +2,9 @@
  * Calls of the public headers that are wrong: NULL, such as what a failed look-up returned, and
  * extreme numbers and texts. Each is answered; none may crash, hang or read what is not there.
  */
-#include "host.h"
 #include "invented.h"
 #include "on_device.h"
 
-#include <fcntl.h>
 #include <float.h>
 #include <unistd.h>
 

@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static struct provenance provenance;
