@@ -19,7 +19,6 @@ DEGREE = 6370e3 * np.pi / 180
 SOUTH, NORTH = -80.0, 80.0
 DEEPEST, SHALLOWEST, LEAST_CELLS = 6000.0, 120.0, 30
 WIND, EDDIES, DRAG = 1e-4, 5e-5, 3e-6  # in m2 s-2 and s-1
-KERNELS = {"pressure": "surface_pressure", "stream": "streamfunction"}
 
 
 def bottom(nx, ny, seed=11):

@@ -1,6 +1,7 @@
-"""The cost of the external mode on a GPU, on paper: physics/README.md counts its launches and bytes."""
+"""The kernels of the external mode, and its cost on a GPU, on paper: physics/README.md counts its launches and bytes."""
 
-KERNELS = ("streamfunction", "surface_pressure")
+FORMS = {"pressure": "surface_pressure", "stream": "streamfunction"}
+KERNELS = tuple(FORMS.values())
 ITERATIONS = 8
 LAUNCHES_BESIDE = 8  # of a step, whatever its iterations
 LAUNCHES_A_LEVEL, LAUNCHES_AN_ITERATION = 7, 3

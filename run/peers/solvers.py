@@ -10,7 +10,7 @@ import safely
 import scipy.sparse
 import scipy.sparse.linalg
 
-from . import barotropic, hypre
+from . import barotropic, external_mode, hypre
 
 ENOUGH = 1e-10
 TOLERANCES = [10.0**(-power / 2) for power in range(14, 31)]
@@ -24,7 +24,7 @@ class Ours:
     """A plan of miniapp's kernel."""
 
     def __init__(self, ocean):
-        self.ocean, self.kernel = ocean, barotropic.KERNELS[ocean.form]
+        self.ocean, self.kernel = ocean, external_mode.FORMS[ocean.form]
         with tempfile.NamedTemporaryFile(suffix=".h5") as file:
             ocean.store(file.name)
             self.state = miniapp.load(file.name, self.kernel, "cpu")
