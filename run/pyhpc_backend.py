@@ -29,9 +29,8 @@ import types
 from pathlib import Path
 
 import safely
-from safely import fail
+from safely import ROOT, fail
 
-ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(1, str(ROOT / "python" / "src"))
 from miniapp import Library, LibraryError, State  # noqa: E402  pylint: disable=wrong-import-position
 from peers import pyhpc  # noqa: E402  pylint: disable=wrong-import-position

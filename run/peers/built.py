@@ -2,11 +2,10 @@
 
 import json
 import os
-from pathlib import Path
 
 import safely
+from safely import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def program(preset):

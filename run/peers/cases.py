@@ -3,13 +3,12 @@
 import dataclasses
 import math
 import sys
-from pathlib import Path
 
 import numpy as np
+from safely import ROOT
 
 from . import pyhpc
 
-ROOT = Path(__file__).resolve().parents[2]
 OCEAN = ("eos", "isoneutral", "tke")
 CALIBRATION = ("expsum", "matmul")
 LARGEST_SQUARE = 2048  # of matmul, whose time grows with the third power of it

@@ -30,7 +30,7 @@ def shown(value):
     if not isinstance(value, (str, Path)) or os.sep not in str(value):
         return value
     path = Path(value).absolute()
-    return str(path.relative_to(cases.ROOT)) if path.is_relative_to(cases.ROOT) else path.name
+    return str(path.relative_to(safely.ROOT)) if path.is_relative_to(safely.ROOT) else path.name
 
 
 def calls_in_turn(call_s):
@@ -51,8 +51,8 @@ class Peer:
         self.device = "cpu" if framework in frameworks.HOST_ONLY else device
         command = [sys.executable, "-m", f"{__package__}.worker", framework, str(cores),
                    self.device, str(checkout)]
-        environment = frameworks.environment(cores, cases.ROOT / "build")
-        paths = [str(cases.ROOT / "run"), os.environ.get("PYTHONPATH")]
+        environment = frameworks.environment(cores, safely.ROOT / "build")
+        paths = [str(safely.ROOT / "run"), os.environ.get("PYTHONPATH")]
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         self.log = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -125,7 +125,7 @@ class Miniapp:
     def ceiling(self, kernel, precision, points):
         """The row of a calibration kernel, by its fastest call."""
         return self.run("--kernel", kernel, "--precision", precision, "--size", points,
-                        "--repetitions", 10, cases.ROOT / "inputs/grid.h5")
+                        "--repetitions", 10, safely.ROOT / "inputs/grid.h5")
 
 
 class Session:
@@ -170,7 +170,7 @@ class Session:
         """A line that is said once, and kept with the results."""
         if text not in self.skipped:
             self.skipped.append(text)
-            print(f"run/compare: {safely.printable(text)}", file=sys.stderr, flush=True)
+            safely.say(text)
 
     def provenance(self):
         """The options and provenance, without names of this machine: results are published."""
