@@ -7,6 +7,7 @@ import argparse
 import contextlib
 import errno
 import importlib.util
+import json
 import math
 import os
 import re
@@ -25,7 +26,7 @@ printable, replacing = whole.printable, whole.replacing
 # Exceptions from reading malformed JSON or CSV; RecursionError comes of deep nesting.
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 SYSTEM_PYTHON = "/usr/bin/python3"
-UNUSABLE, NO_PROGRAM = 3, 4  # exit codes where an input or a module, and where a program cannot be used
+UNUSABLE, NO_PROGRAM, UNWRITABLE = 3, 4, 5  # exit codes: what of an input or a module, a program, an output cannot be used
 
 
 class Unwritten(Exception):
@@ -130,6 +131,15 @@ def output_of(command, what=None, code=None, **options):
         return finished(command, what, **options)
     except Failed as failure:
         fail(failure.code if code is None else code, failure)
+
+
+def save(path, found):
+    """Replaces a file of JSON as a whole: it is the old one or the new one, never half."""
+    try:
+        with replacing(path) as new:
+            new.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        fail(UNWRITABLE, f"{error.filename or path}: cannot be written: {error.strerror}")
 
 
 def table(lines):
