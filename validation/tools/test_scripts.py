@@ -89,6 +89,14 @@ def test_help_helps_and_does_nothing_else(copied, script, option):
     assert sorted(folder.rglob("*")) == before
 
 
+def test_packages_that_are_all_installed(tmp_path):
+    executable(tmp_path / "dpkg-query", '#!/bin/sh\nfor word; do echo "$word installed"; done\n')
+    executable(tmp_path / "apt-get", "#!/bin/sh\nexit 1\n")
+    done = subprocess.run([RUN / "packages", "build"], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, capture_output=True,
+                          text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "run/packages: all packages are installed\n")
+
+
 # ---- files that they write ----
 
 def write_new(path):
