@@ -7,7 +7,8 @@ The ocean of make_grid.py, as a user would have it: two records in time, levels 
 down, rows from the north, 16-bit integers with scale_factor and add_offset, fill values on land;
 potential temperature in K and practical salinity, under their CF standard names. The second record
 is warmer at the surface in the north and cooler in the south, as in August. Nothing is an
-observation. The file is the same bit for bit on every run.
+observation. The file is the same bit for bit on every run; of the stored one, contents and compressed
+data are the same, but not all bytes, as make_grid.py explains.
 """
 
 import argparse

@@ -25,8 +25,11 @@ faces, z = 0 the bottom level; no ghost cells (halo = 0), cyclic in x, closed in
 
 The file is the same bit for bit on every run: it holds no times, and every computed value is
 rounded to far fewer digits than it is computed with, so the last bits of another libm or of other
-SIMD code do not show. The bytes still depend on the versions of zlib and HDF5; therefore --check
-says whether the contents differ or only the bytes. The file needs HDF5 1.10 or newer: its format
+SIMD code do not show. The bytes still depend on the versions of zlib and HDF5, and on how
+miniapp.importer.store calls HDF5; therefore --check says whether the contents differ or only the
+bytes. The stored grid.h5 has what this script makes, its compressed data included, but HDF5's own
+records elsewhere: when it was written, store opened a dimension scale anew for each field. It stays,
+since references hold its SHA-256. The file needs HDF5 1.10 or newer: its format
 has checksums on superblock, object headers and indices, and Fletcher-32 guards all data. Only the
 references of the dimension scales, which netCDF reads and miniapp does not, are in HDF5's global
 heap, which has no checksum.
@@ -449,7 +452,7 @@ def check(path, write):
     if differing:
         print(f"{path}: content differs from what this script makes: {', '.join(differing)}")
     else:
-        print(f"{path}: same content in other bytes (another version of zlib or HDF5?)")
+        print(f"{path}: same content in other bytes (another version of zlib, HDF5 or miniapp.importer.store?)")
     return 1
 
 
