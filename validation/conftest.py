@@ -491,6 +491,12 @@ def together(miniapp, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def ranks(miniapp, tmp_path_factory):
+    from test_mpi import Ranks  # which imports this file
+    return Ranks(miniapp, tmp_path_factory.mktemp("mpi"))
+
+
+@pytest.fixture(scope="module")
 def library(miniapp):
     """The functions of the package in python/ take the library of the build under test."""
     if miniapp.is_sanitized:

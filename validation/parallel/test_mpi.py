@@ -147,11 +147,6 @@ def own_lines(text):
     return [line for line in text.splitlines() if line.startswith("miniapp: ")]
 
 
-@pytest.fixture(scope="module")
-def ranks(miniapp, tmp_path_factory):
-    return Ranks(miniapp, tmp_path_factory.mktemp("mpi"))
-
-
 # ---- the same bits ----
 
 MANY = 30 if LONG else 8  # the first step in which ghosts are others shows in all bits after it

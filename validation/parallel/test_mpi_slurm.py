@@ -13,7 +13,7 @@ import pytest
 
 from conftest import DEVICE
 from processes import executable, wait_for, waiting
-from test_mpi import ACC, Ranks, same_datasets
+from test_mpi import ACC, same_datasets
 from test_slurm import SIGNALLED, Jobs
 
 pytestmark = pytest.mark.every_mpi
@@ -41,11 +41,6 @@ class RankedJobs(Jobs):
         assert state["JobState"] == "COMPLETED" and state["ExitCode"] == "0:0", \
             self.printed(state["JobId"])
         return self.printed(state["JobId"])
-
-
-@pytest.fixture(scope="module")
-def ranks(miniapp, tmp_path_factory):
-    return Ranks(miniapp, tmp_path_factory.mktemp("mpi"))
 
 
 # In the program's place: each rank waits for SIGUSR1, and then ends as the program does, none before

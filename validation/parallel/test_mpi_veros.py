@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from conftest import HERE, LONG, PACKAGE
-from test_mpi import count, ranks  # noqa: F401, a fixture
+from test_mpi import count
 
 CASES = ["acc", "basin", "free surface", "explicit friction", "IDEMIX", "TEM", "no TKE", "passive tracers"]
 
@@ -22,7 +22,7 @@ def python_that(test):
     return python if python and not subprocess.run([python, "-c", test], check=False, stderr=-3).returncode else None
 
 
-def run(ranks, cut, *arguments, **environment):  # noqa: F811
+def run(ranks, cut, *arguments, **environment):
     """A script that Veros's Python runs in the processes of a cut."""
     python = python_that("import mpi4py, veros")
     if not python:
@@ -32,7 +32,7 @@ def run(ranks, cut, *arguments, **environment):  # noqa: F811
     return ranks.run(count(cut), *arguments, program=[python, "-m", "mpi4py"])
 
 
-def values(ranks, cut, *cases, steps=12, begin=None):  # noqa: F811
+def values(ranks, cut, *cases, steps=12, begin=None):
     done = run(ranks, cut, HERE / "physics/veros_plugin.py", "--cut", cut, "--steps", steps,
                *(["--begin", begin] if begin else []), *(f"values of {case}" for case in cases))
     assert done.returncode == 0, done.stderr
@@ -41,12 +41,12 @@ def values(ranks, cut, *cases, steps=12, begin=None):  # noqa: F811
 
 
 @pytest.fixture(scope="module")
-def alone(ranks):  # noqa: F811
+def alone(ranks):
     return values(ranks, "1x1", *CASES)
 
 
 @pytest.mark.parametrize("cut", ["2x1", "1x2", "2x2"])
-def test_veros_in_several_processes_makes_the_same(ranks, alone, cut):  # noqa: F811
+def test_veros_in_several_processes_makes_the_same(ranks, alone, cut):
     """Every variable that after_timestep can read, those that are made on demand among them."""
     found = values(ranks, cut, *CASES)
     for case, variables in alone.items():
@@ -68,7 +68,7 @@ STEPS = [12, pytest.param(200, marks=pytest.mark.skipif(not LONG, reason="MINIAP
 
 
 @pytest.mark.parametrize("steps", STEPS)
-def test_bits_of_four_processes(ranks, steps):  # noqa: F811
+def test_bits_of_four_processes(ranks, steps):
     """From rest: the flow at set-up comes of sums round islands, which Veros adds up process by process."""
     found = values(ranks, "2x2", *FROM_REST, steps=steps, begin="rest")
     for case, variables in values(ranks, "1x1", *FROM_REST, steps=steps, begin="rest").items():
@@ -77,7 +77,7 @@ def test_bits_of_four_processes(ranks, steps):  # noqa: F811
 
 
 @pytest.mark.skipif(not LONG, reason="200 steps: MINIAPP_TEST_LONG=1 makes them")
-def test_200_steps_of_four_processes(ranks):  # noqa: F811
+def test_200_steps_of_four_processes(ranks):
     cases = ["acc", "acc_basic", "north_atlantic", "acc_benchmark"]
     found = values(ranks, "2x2", *cases, steps=200)
     for case, variables in values(ranks, "1x1", *cases, steps=200).items():
@@ -85,7 +85,7 @@ def test_200_steps_of_four_processes(ranks):  # noqa: F811
 
 
 @pytest.mark.parametrize("steps", STEPS)
-def test_what_last_digits_grow_to(ranks, steps):  # noqa: F811
+def test_what_last_digits_grow_to(ranks, steps):
     """Superbee makes much of them in turbulent kinetic energy, and slopes do where layers are nearly even: in one
     process, too, when the last digits of tracers change."""
     found = values(ranks, "2x2", *GROWING, steps=steps)
@@ -97,7 +97,7 @@ def test_what_last_digits_grow_to(ranks, steps):  # noqa: F811
 RESTARTS = [f"a restart of {one}" for one in ("the plug-in", "Veros", "the plug-in for itself")]
 
 
-def test_restarts_of_four_processes(ranks):  # noqa: F811
+def test_restarts_of_four_processes(ranks):
     """Half a run by one and half by the other, each of four processes, ends as in one process."""
     if not python_that("import h5py; assert h5py.get_config().mpi"):
         pytest.skip("Veros's h5py is built without MPI")
@@ -108,7 +108,7 @@ def test_restarts_of_four_processes(ranks):  # noqa: F811
 
 
 @pytest.fixture(scope="module", params=[*STEPS, "islands"])
-def files_alone(request, ranks):  # noqa: F811
+def files_alone(request, ranks):
     if not python_that("import h5py; assert h5py.get_config().mpi"):
         pytest.skip("Veros's h5py is built without MPI")
     case, steps = ("files of islands", 12) if request.param == "islands" else ("files", request.param)
@@ -116,14 +116,14 @@ def files_alone(request, ranks):  # noqa: F811
 
 
 @pytest.mark.parametrize("cut", ["2x1", "1x2", *(["2x2", "4x1", "1x4"] if LONG else [])])
-def test_files_of_several_processes(ranks, files_alone, cut):  # noqa: F811
+def test_files_of_several_processes(ranks, files_alone, cut):
     """Each variable of all diagnostics and of the restart; energies are small differences of large sums."""
     case, steps, alone = files_alone
     assert {"restart.h5 core/temp", "run.overturning.nc bolus_iso"} < set(alone)
     assert_equal(values(ranks, cut, case, steps=steps)[case], alone, 1e-9)
 
 
-def test_what_is_refused(ranks):  # noqa: F811
+def test_what_is_refused(ranks):
     """In one line, before the set-up."""
     script = ("import miniapp.veros, veros; veros.runtime_settings.num_proc = (2, 1)\n"
               "from veros.setups.acc.acc import ACCSetup\n"

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import DONE, HERE, INPUT, LONG, USAGE
 from processes import Running, executable, forked, library, wait_for, waiting
-from test_mpi import ACC, Ranks, count
+from test_mpi import ACC, count
 
 SCRIPT = HERE.parent / "run" / "scaling"
 sys.path.insert(0, str(SCRIPT.parent))
@@ -399,11 +399,6 @@ def test_a_signal_reaches_the_ranks_as_sigusr1(launcher, tmp_path, number, code)
 
 
 # ---- real ones ----
-
-@pytest.fixture(scope="module")
-def ranks(miniapp, tmp_path_factory):
-    return Ranks(miniapp, tmp_path_factory.mktemp("mpi"))
-
 
 def test_real_runs_have_the_blocks_of_the_model(ranks, tmp_path, undrawn):
     """Both kinds in one folder: the file's own ocean in its own steps, and others in shorter ones."""
