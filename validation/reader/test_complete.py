@@ -3,6 +3,7 @@ masks; snapshots of miniapp; and fields that contradict each other."""
 
 import locale
 import os
+import shutil
 import tempfile
 
 import h5py
@@ -150,8 +151,12 @@ def test_an_input_stays_what_it_is(made, name):
 
 
 def test_a_snapshot_goes_on(miniapp, made, fails, tmp_path):
-    """With the bits of the run that wrote it; its input has the grid."""
-    whole, rest, grid = tmp_path / "whole.nc", tmp_path / "rest.nc", GRID.with_name("acc.h5")
+    """With the bits of the run that wrote it, from its time on; its input has the grid."""
+    whole, rest, grid = tmp_path / "whole.nc", tmp_path / "rest.nc", tmp_path / "acc.h5"
+    shutil.copy(GRID.with_name("acc.h5"), grid)
+    dates = {"time_origin": b"1999-12-31 12:00:00", "calendar": b"noleap"}
+    with h5py.File(grid, "a") as file:
+        file.attrs.update(dates, start_time=100.0)
     miniapp.passes(grid, "--steps", 4, "--every", 2, "-o", whole, quick=False)
     snapshot = tmp_path / "whole.000002.nc"
     fails(INPUT, "a snapshot of miniapp has no grid, expected the input", snapshot)
@@ -161,6 +166,8 @@ def test_a_snapshot_goes_on(miniapp, made, fails, tmp_path):
         file.attrs["title"] = "another"
     assert f"warning: {snapshot}: a snapshot of a run from another input, {grid}" in made(other, snapshot)["said"]
     assert "from another input" not in made(grid, snapshot)["said"]
+    attributes = Datasets(tmp_path / "grid.h5")["attributes"]
+    assert attributes["start_time"] == 100 + 2 * attributes["dt_tracer"] and dates.items() <= attributes.items()
     miniapp.passes(tmp_path / "grid.h5", "--steps", 2, "-o", rest, quick=False)
     a, b = Datasets(whole), Datasets(rest)
     for name in ("temp", "salt", "tke"):
@@ -198,6 +205,7 @@ def test_records_of_other_times(made, whole, tmp_path):
     whole.drop_vars(["temp", "salt"]).to_netcdf(tmp_path / "rest.nc", engine="netcdf4")
     said = made(tmp_path / "rest.nc", tmp_path / "temp.nc", tmp_path / "salt.nc")["said"]
     assert "warning: not all of one time: 'temp' of" in said
+    assert Datasets(tmp_path / "grid.h5")["attributes"]["time_origin"] == b"2000-01-04 00:00:00"
 
 
 def test_tracers(made, whole, fails, tmp_path):

@@ -621,6 +621,25 @@ def at_times(data, name, times, units):
         time=("time", times, {"units": units}))
 
 
+@pytest.mark.parametrize("units, calendar, origin, known", [
+    ("days since 2000-01-01", None, b"2000-03-01 00:00:00", b"standard"),
+    ("hours since 1999-12-31 12:00", "gregorian", b"2000-01-02 12:30:00", b"standard"),
+    ("days since 2000-01-01", "365_day", b"2000-03-02 00:00:00", b"noleap"),
+    ("days since 1999-12-30", "360_day", b"2000-02-30 00:00:00", b"360_day"),
+    ("months since 2000-01-01", None, None, None), ("days", "noleap", None, None)])
+def test_dates(miniapp, made, tmp_path, units, calendar, origin, known):
+    """What the program needs to have them in snapshots: the run begins at the record's, whatever start_time is."""
+    times = {"units": units, **({"calendar": calendar} if calendar else {})}
+    data = ocean().expand_dims(time=2).assign_coords(time=("time", [0.0, 60.5], times))
+    g = made(save(data, tmp_path / "t.nc"), "--time", 1, "--set", "start_time=43200")
+    assert (g["attributes"].get("time_origin"), g["attributes"].get("calendar")) == (origin, known)
+    if calendar == "360_day":
+        miniapp.passes(tmp_path / "grid.h5", "--steps", 1, "--every", 1, "-o", tmp_path / "end.nc", "--set",
+                       "dt_tracer=43200", quick=False)
+        with xarray.open_dataset(tmp_path / "end.000001.nc", use_cftime=True) as snapshot:
+            assert (str(snapshot.Time.values[0]), snapshot.Time.values[0].calendar) == ("2000-03-01 00:00:00", calendar)
+
+
 @pytest.mark.parametrize("times, units, warning", [
     ([0.0, 31.0], "days since 2001-01-01", None), ([24.0, 768.0], "hours since 2000-12-31", None),
     ([31.0, 59.0], "days since 2001-01-01", "'temp' of .*t.nc is of 2001-02-01 00:00:00, 'salt' of "
@@ -927,6 +946,7 @@ def test_snapshot_of_veros(made):
     assert (g["dtke_taum1"] == 0).all() and "tke_taup1" not in g
     assert g["attributes"]["cyclic_x"] == 1 and g["attributes"]["eq_of_state_type"] == 3
     assert g["attributes"]["dt_tracer"] == 21600 and g["attributes"]["K_iso_steep"] == 500
+    assert g["attributes"]["start_time"] == 7 * 21600 == read(RESTART, "core/time")
 
 
 def test_restart_of_veros(made):
@@ -937,6 +957,7 @@ def test_restart_of_veros(made):
     assert (g["forc"][wet] == read(EXPECTED, "forc")[wet]).all()
     g = made(SNAPSHOT, "--time", "0", "--restart", RESTART)
     rebuilt(g, names_in_memory())
+    assert g["attributes"]["start_time"] == 7 * 21600
     assert "not of the restart's step" in g["said"]
 
 

@@ -198,14 +198,14 @@ def values_of(path, coordinate):
     return values
 
 
-def time_of(coordinate):
-    """The date of a single time; its number and units, where they give none."""
+def date_of(coordinate):
+    """The date of a single time; None where its number and units give none."""
     import cftime  # pylint: disable=import-outside-toplevel
-    value, units = float(coordinate), text_of(coordinate, "units")
     try:
-        return str(cftime.num2date(value, units, text_of(coordinate, "calendar") or "standard"))
+        return cftime.num2date(float(coordinate), text_of(coordinate, "units"),
+                               text_of(coordinate, "calendar") or "standard")
     except (ValueError, TypeError, OverflowError):
-        return f"{value:g} {units}".strip()
+        return None
 
 
 def check_degrees(path, coordinate, values, what):

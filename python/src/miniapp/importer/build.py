@@ -1,6 +1,7 @@
 """From the options to the input file and its picture."""
 
 import contextlib
+import datetime
 import hashlib
 import shlex
 import sys
@@ -64,6 +65,17 @@ def checksum(path):
         while piece := file.read(2**20):
             digest.update(piece)
     return digest.hexdigest()
+
+
+def dates_of(source, settings):
+    """The attributes by which snapshots have dates: at start_time, that of the record, to a second."""
+    if source.date:
+        start = datetime.timedelta(seconds=settings.get("start_time", 0.0) - 0.5)
+        origin = (source.date - start).replace(microsecond=0)
+        note(f"time_origin: {origin}, calendar {origin.calendar}")
+        return {"time_origin": str(origin), "calendar": origin.calendar}
+    return {name: printable(dataset.attrs[name]) for _, dataset in source.datasets if source.is_own
+            for name in ("time_origin", "calendar") if isinstance(dataset.attrs.get(name), str)}
 
 
 def root_attributes(chosen, settings, has_all, cyclic, halo):
@@ -193,7 +205,8 @@ def build(chosen):
     forcing.add(g, settings, chosen, is_degrees, source.is_own)
     if source.is_veros and not is_degrees:
         g["x"], g["y"] = veros.METRES_A_KM * g["x"], veros.METRES_A_KM * g["y"]
-    root = root_attributes(chosen, settings, source.is_own or source.is_veros, cyclic, halo)
+    root = (root_attributes(chosen, settings, source.is_own or source.is_veros, cyclic, halo)
+            | dates_of(source, settings))
     written = write(chosen, g, root, is_degrees)
     wet = [f"{np.sum(g[name] > 0)} of {g[name].size} {what}"
            for name, what in (("maskT", "cells"), ("kbot", "columns")) if name in g]

@@ -375,6 +375,9 @@ def make(source, chosen):
         periods = {name: period for name, period in periods.items() if name not in part.g} | part.periods
         attrs = attributes_of(part.path, part.dataset)
         settings |= {"coord_degree": part.is_degrees, **settings_of(part.path, attrs)}
+        if "setup_settings" in attrs:  # of a run that began before the snapshot
+            steps = attribute(part.path, attrs, "itt", lambda value: value >= 0) or 0.0
+            settings["start_time"] = settings.get("start_time", 0.0) + steps * settings.get("dt_tracer", 0.0)
         given = cyclic_of(part.path, attrs)
         cyclic = cyclic if given is None else given
         note(f"{part.path}: taken as it is: {', '.join(part.g) or 'nothing'}")

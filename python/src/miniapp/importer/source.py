@@ -92,7 +92,7 @@ class Source:
         self.datasets = [(path, open_file(path)) for path in files]
         self.name = ", ".join(map(str, files))
         self.variable, self.units, self.time = chosen.variable, chosen.units, chosen.time
-        self.has_time, self.times = False, {}
+        self.has_time, self.times, self.date = False, {}, None
         self.lines = {}  # dimension and points for each role, of the first variable that was placed
 
     def listing(self):
@@ -186,10 +186,13 @@ class Source:
         return variable
 
     def keep_time(self, path, variable):
-        """Notes the time of a record, as far as its coordinates tell."""
+        """Notes the time of a record, as far as its coordinates tell; the date of the first one is the ocean's."""
         for name, one in variable.coords.items():
             if one.ndim == 0 and one.dtype.kind in "iuf" and axes.role(str(name), one) == "time":
-                self.times.setdefault(axes.time_of(one), f"'{variable.name}' of {path}")
+                date = axes.date_of(one)
+                self.date = self.date or date
+                time = str(date or f"{float(one):g} {axes.text_of(one, 'units')}".strip())
+                self.times.setdefault(time, f"'{variable.name}' of {path}")
 
     def compare_times(self):
         if len(self.times) > 1:

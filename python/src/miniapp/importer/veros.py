@@ -38,6 +38,7 @@ WANTED = {"rho_0": table.RHO_0, "grav": 9.81, "pi": np.pi}
 ONLY_IN_OCEAN = ("enable_hor_diffusion", "enable_biharmonic_mixing", "enable_idemix")
 ENERGIES = {"tke": "enable_tke", "eke": "enable_eke", "E_iw": "enable_idemix"}
 METRES_A_KM = 1e3
+DAY = 86400.0
 
 
 def is_snapshot(source):
@@ -352,6 +353,17 @@ def add_forcing(g, snapshot, settings):
         note("temp_source, salt_source: of the record; only ocean_step_forced takes them")
 
 
+def add_time(settings, state, snapshot):
+    """The time at which the next step begins."""
+    if state is not snapshot and state.has("time"):
+        settings["start_time"] = float(state.core["time"])
+    elif snapshot.has("Time"):
+        settings["start_time"] = DAY * snapshot.raw("Time").item() - settings["dt_tracer"]
+    else:
+        return
+    note(f"start_time: {settings['start_time']:g}, the time of the run's state")
+
+
 def rebuild(source, chosen):
     """Fields, settings, and whether x is cyclic."""
     snapshot = Snapshot(source)
@@ -385,6 +397,7 @@ def rebuild(source, chosen):
     if state is not snapshot:
         add_levels(g, state, settings)
     add_step(g, state, snapshot, settings, chosen)
+    add_time(settings, state, snapshot)
     add_forcing(g, snapshot, settings)
     g["u"], g["v"] = state["u"] * g["maskU"], state["v"] * g["maskV"]
     add_momentum(g, state, snapshot, settings)
