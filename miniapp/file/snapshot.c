@@ -339,6 +339,14 @@ static bool write_settings(hid_t file, const struct miniapp_settings *values)
     return H5LTset_attribute_string(file, "/", "setup_settings", text) >= 0;
 }
 
+enum miniapp_status miniapp_output_step(struct miniapp_output *output, size_t step)
+{
+    const double number = (double)step;
+    return H5LTset_attribute_double(output->file, "/", STEP_NAME, &number, 1) >= 0
+               ? MINIAPP_DONE
+               : output_failed(output);
+}
+
 enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
                                             const struct miniapp_input *input,
                                             struct miniapp_state *state,
@@ -351,7 +359,7 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
     for (size_t id = 1; id <= miniapp_field_count() && !chosen; id++)
         if (miniapp_sequence_carries(sequence, &fields[id]))
             carried[count++] = &fields[id];
-    const double number = (double)step, *const setting = state->settings.value;
+    const double *const setting = state->settings.value;
     struct levels_of level;
     const struct miniapp_grid none = {1, 1, 1};
     bool has_faces = false;
@@ -361,7 +369,7 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
                      written[i]->has_wall;
     enum miniapp_status status =
         write_axes(output, input, state, has_faces,
-                   setting[SETTING_start_time] + number * setting[SETTING_dt_tracer]);
+                   setting[SETTING_start_time] + (double)step * setting[SETTING_dt_tracer]);
     for (size_t i = 0; i < count && !(status && !state->exchange); i++) {
         char name[RECORD_NAME];
         const char *const own = written[i]->name;
@@ -372,7 +380,6 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
     free(level.plane);
     if (status || !output)
         return status;
-    const bool is_written = write_settings(output->file, &state->settings) &&
-                            H5LTset_attribute_double(output->file, "/", STEP_NAME, &number, 1) >= 0;
-    return is_written ? MINIAPP_DONE : output_failed(output);
+    return write_settings(output->file, &state->settings) ? miniapp_output_step(output, step)
+                                                          : output_failed(output);
 }

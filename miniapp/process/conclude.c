@@ -152,8 +152,12 @@ static enum miniapp_status publish_final_output(struct run *run)
     const bool is_whole = run->options.steps == 0 || !run->nonfinite[0];
     const double start = seconds_now();
     run->output = NULL;
-    const enum miniapp_status status = is_whole ? finish_output(run, output) : MINIAPP_DONE;
-    if (!is_whole)
+    enum miniapp_status status = is_whole && run->options.steps
+                                     ? miniapp_output_step(output, run->options.steps)
+                                     : MINIAPP_DONE;
+    if (is_whole && !status)
+        status = finish_output(run, output);
+    else
         miniapp_output_discard(output);
     run->results.write_seconds += seconds_now() - start;
     return status;

@@ -113,6 +113,8 @@ def test_snapshots(march_on_the_grid):
         settings = json.loads(file.attrs["setup_settings"])
         assert settings["dt_tracer"] == grid.attrs["dt_tracer"]
         assert {"git_commit", "command_line", "input_sha256"} < set(file.attrs)
+    with h5py.File(march_on_the_grid.end) as file:
+        assert file.attrs["itt"] == 7
 
 
 def test_xarray_reads_them(march_on_the_grid):
