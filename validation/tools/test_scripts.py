@@ -213,8 +213,8 @@ def test_absent_file(tmp_path, script, kind):
 
 
 @pytest.mark.parametrize("script", ["inputs/make_grid.py", "inputs/make_rough.py", "inputs/make_example.py",
-                                    "validation/physics/make_reference.py", "run/make-input", "run/compare-external",
-                                    "run/dev/tables"])
+                                    "validation/physics/make_reference.py", "run/make-input", "run/make-restart",
+                                    "run/compare-external", "run/dev/tables"])
 def test_a_python_without_packages(script):
     done = subprocess.run([sys.executable, "-S", "-E", script], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == INPUT and done.stdout == ""

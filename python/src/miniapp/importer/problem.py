@@ -25,7 +25,7 @@ def note(text):
 
 def program():
     name = Path(sys.argv[0]).name
-    return name if name.startswith("miniapp") else "run/make-input"
+    return name if name.startswith("miniapp") else f"run/{name}"
 
 
 def say(text):
