@@ -10,7 +10,6 @@ import multiprocessing
 import os
 import pty
 import re
-import signal
 import socket
 import subprocess
 import sys
@@ -111,13 +110,6 @@ def library(path, source, compiler="cc", **definitions):
     return path
 
 
-def take_signals():
-    """What started the tests in the background, or under nohup, has told them to ignore some; the
-    program keeps to that."""
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
-        signal.signal(number, signal.SIG_DFL)
-
-
 class Running(subprocess.Popen):
     """A process whose stderr is a file, which can be read at any time. The end of a `with` ends
     the process, too, so that a test that fails leaves none behind."""
@@ -126,8 +118,7 @@ class Running(subprocess.Popen):
         self.log = tempfile.TemporaryFile()
         super().__init__(list(map(str, command)),
                          **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
-                            "stderr": self.log, "text": True, "preexec_fn": take_signals,
-                            **options})
+                            "stderr": self.log, "text": True, **options})
 
     def __exit__(self, *reason):
         self.kill()
