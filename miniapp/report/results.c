@@ -24,36 +24,33 @@ bool same_row(const struct result *a, const struct result *b)
     return same_work(a, b) && same_place(a, b) && a->each_call == b->each_call;
 }
 
-/* The array with a new, zeroed element at its end, or NULL. */
+/* A new, zeroed element at the end of the array that `array` points to; NULL without memory. */
 static void *grow(void *array, size_t *count, size_t bytes)
 {
-    char *grown = realloc(array, (*count + 1) * bytes);
-    if (grown)
-        memset(grown + (*count)++ * bytes, 0, bytes);
-    else
+    char *grown;
+    memcpy(&grown, array, sizeof(grown)); /* it may point to anything */
+    grown = realloc(grown, (*count + 1) * bytes);
+    if (!grown) {
         fail(MINIAPP_DEVICE, "out of memory for results");
-    return grown;
+        return NULL;
+    }
+    memcpy(array, &grown, sizeof(grown));
+    return memset(grown + (*count)++ * bytes, 0, bytes);
 }
 
 struct result *results_add(struct results *results)
 {
-    struct result *const all = grow(results->results, &results->result_count, sizeof(*all));
-    results->results = all ? all : results->results;
-    return all ? &all[results->result_count - 1] : NULL;
+    return grow(&results->results, &results->result_count, sizeof(*results->results));
 }
 
 struct check *results_add_check(struct results *results)
 {
-    struct check *const all = grow(results->checks, &results->check_count, sizeof(*all));
-    results->checks = all ? all : results->checks;
-    return all ? &all[results->check_count - 1] : NULL;
+    return grow(&results->checks, &results->check_count, sizeof(*results->checks));
 }
 
 struct checksum *results_add_checksum(struct results *results)
 {
-    struct checksum *const all = grow(results->checksums, &results->checksum_count, sizeof(*all));
-    results->checksums = all ? all : results->checksums;
-    return all ? &all[results->checksum_count - 1] : NULL;
+    return grow(&results->checksums, &results->checksum_count, sizeof(*results->checksums));
 }
 
 static struct result *find(const struct results *results, const struct result *wanted)
