@@ -94,13 +94,7 @@ static bool is_low(enum miniapp_side side)
 
 static enum miniapp_side opposite(enum miniapp_side side)
 {
-    static const enum miniapp_side opposites[MINIAPP_SIDES] = {
-        [MINIAPP_WEST] = MINIAPP_EAST,
-        [MINIAPP_EAST] = MINIAPP_WEST,
-        [MINIAPP_SOUTH] = MINIAPP_NORTH,
-        [MINIAPP_NORTH] = MINIAPP_SOUTH,
-    };
-    return opposites[side];
+    return (enum miniapp_side)(is_low(side) ? side + 1 : side - 1);
 }
 
 /* The rank beyond a side; -1 where there is none. */
