@@ -217,6 +217,14 @@ def assert_one_line(text, longest=1000):
     assert text.count("\n") == 1 and text.endswith("\n") and len(text) < longest, text
 
 
+def assert_failed(done, code, text="", start=""):
+    """It has ended with the code, no result, and one line, which begins like that and holds the text."""
+    assert done.returncode == code and not done.stdout, done
+    assert_one_line(done.stderr)
+    assert done.stderr.startswith(start) and text in done.stderr, done
+    return done
+
+
 def parse_kernels(listing):
     """The kernels of --list-kernels."""
     kernels = []

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import DEVICE, DONE, OUTPUT, USAGE, assert_one_line
+from conftest import DEVICE, DONE, OUTPUT, USAGE, assert_failed
 from processes import DEADLINE_S, executable, load_script, wait_for
 
 SCRIPT = Path(__file__).resolve().parents[2] / "run" / "gpu-check"
@@ -257,6 +257,4 @@ def test_folder_that_is_not_there(program, tmp_path):
     done = subprocess.run([sys.executable, SCRIPT, "--miniapp", program, "-o",
                            tmp_path / "none" / "x"], capture_output=True, text=True, check=False,
                           timeout=DEADLINE_S)
-    assert done.returncode == OUTPUT and done.stdout == "", done
-    assert_one_line(done.stderr)
-    assert done.stderr.startswith("run/gpu-check: ") and "folder" in done.stderr
+    assert_failed(done, OUTPUT, "folder", "run/gpu-check: ")

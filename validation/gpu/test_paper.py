@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from conftest import DEVICE, HERE, INPUT, LONG, USAGE, assert_one_line
+from conftest import DEVICE, HERE, INPUT, LONG, USAGE, assert_failed
 from processes import DEADLINE_S, executable, load_script
 
 LIMITS = HERE / "gpu/paper.json"
@@ -570,10 +570,7 @@ def test_limits_that_cannot_be_used(tmp_path, text):
     path = tmp_path / "limits.json"
     if text is not None:
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    done = paper("--check", path)
-    assert done.returncode == INPUT and done.stdout == "", done
-    assert_one_line(done.stderr)
-    assert done.stderr.startswith(f"run/dev/paper: {path}: "), done.stderr
+    assert_failed(paper("--check", path), INPUT, start=f"run/dev/paper: {path}: ")
 
 
 def test_kernel_that_is_not_there():

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import fields
-from conftest import DEVICE, DONE, INPUT, LONG, OUTPUT, QUICK, TROUBLE, assert_one_line, write
+from conftest import DEVICE, DONE, INPUT, LONG, OUTPUT, QUICK, TROUBLE, assert_failed, assert_one_line, write
 from processes import FullPipe, pause_at_random
 from test_output import unfinished
 
@@ -137,9 +137,7 @@ def test_input_on_a_read_only_disk(miniapp, small, tmp_path):
 def test_output_on_a_read_only_disk(miniapp, small, tmp_path):
     disk = tmp_path / "disk"
     done = on_a_read_only_disk(miniapp, small, disk, "-o", disk / "output.h5")
-    assert done.returncode == OUTPUT, done
-    assert_one_line(done.stderr)
-    assert "output.h5: cannot be written: Read-only file system" in done.stderr
+    assert_failed(done, OUTPUT, "output.h5: cannot be written: Read-only file system")
 
 
 # ---- too little of what a process may use ----
@@ -201,8 +199,7 @@ def test_memory_that_a_control_group_leaves(miniapp, small, tmp_path, version):
     """The files that it keeps in memory make room for a run: they are not in its way."""
     arguments = ("-k", "eos", "--size", "1e6", small)
     done = in_a_group(miniapp, tmp_path / "full", version, 10**7, *arguments)
-    assert done.returncode == DEVICE, done
-    assert_one_line(done.stderr)
+    assert_failed(done, DEVICE)
     assert re.search(r"needs [\d.]+ GB, but the control group leaves 0\.01 GB", done.stderr)
     done = in_a_group(miniapp, tmp_path / "cached", version, 10**7, *arguments, cached=8 * 10**8)
     assert done.returncode == DONE and done.stderr == "", done
@@ -222,8 +219,7 @@ def test_memory_of_fields_on_their_way(miniapp, tmp_path, halo, options, bytes_a
     needed = bytes_a_point * (43 + ghosts) * (37 + ghosts) * 15 + 3 * 8 * 43 * 37 * 15
     run = ["-k", "eos", "-t", 1, *options, path]
     done = in_a_group(miniapp, tmp_path / "little", 2, int(0.95 * needed), *run)
-    assert done.returncode == DEVICE, done
-    assert_one_line(done.stderr)
+    assert_failed(done, DEVICE)
     done = in_a_group(miniapp, tmp_path / "enough", 2, int(1.1 * needed), *run)
     assert done.returncode == DONE and done.stderr == "", done
 

@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import HERE, INPUT, assert_one_line, read
+from conftest import HERE, INPUT, assert_failed, read
 from miniapp import DeviceError, Error, InputError, Library, LibraryError, State, UsageError
 from miniapp.library import DECLARATIONS, LISTENER, OUT, PRECISIONS, Grid, Status
 from processes import DEADLINE_S
@@ -358,20 +358,14 @@ def test_their_own_check(path, package):
 def test_refusals_of_the_backend(path, checkout, tmp_path):
     for library, run, pattern in ((tmp_path / "none.so", checkout / "run.py", "none.so"),
                                   (path, tmp_path / "run.py", "is not the run.py")):
-        done = backend(library, run)
-        assert done.returncode == INPUT and done.stdout == "", done
-        assert_one_line(done.stderr)
-        assert done.stderr.startswith("run/pyhpc_backend.py: ") and pattern in done.stderr
+        assert_failed(backend(library, run), INPUT, pattern, "run/pyhpc_backend.py: ")
 
 
 def test_a_package_that_their_script_imports_is_missing(path, checkout, monkeypatch, tmp_path):
     (tmp_path / "click.py").write_text("raise ModuleNotFoundError('no', name='click')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     (checkout / "run.py").write_text("import click\n")
-    done = backend(path, checkout / "run.py")
-    assert done.returncode == INPUT and done.stdout == "", done
-    assert_one_line(done.stderr)
-    assert "install python3-click" in done.stderr
+    assert_failed(backend(path, checkout / "run.py"), INPUT, "install python3-click")
 
 
 @pytest.mark.parametrize("spacing, times", [(1.0, 0), (-1.0, 1)])

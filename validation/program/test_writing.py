@@ -9,7 +9,7 @@ import stat
 
 import pytest
 
-from conftest import DONE, OUTPUT, USAGE, assert_one_line
+from conftest import DONE, OUTPUT, USAGE, assert_failed
 from processes import library
 from test_faults import READ_ONLY_DISK, in_a_namespace
 from test_output import become_nobody, can_run_as_nobody, unfinished
@@ -169,9 +169,7 @@ def test_read_only_file_system(miniapp, small, option, tmp_path):
     (tmp_path / "disk").mkdir()
     done = in_a_namespace(miniapp, READ_ONLY_DISK, [tmp_path / "disk", small], small, option,
                           tmp_path / "disk" / "file")
-    assert done.returncode == OUTPUT, done
-    assert_one_line(done.stderr)
-    assert "file: cannot be written: Read-only file system" in done.stderr
+    assert_failed(done, OUTPUT, "file: cannot be written: Read-only file system")
 
 
 @pytest.mark.parametrize("kind", ["same", "soft", "hard"])
@@ -239,9 +237,7 @@ def test_the_kernel_does_not_say_who(miniapp, small, running, tmp_path):
     (tmp_path / "locks").write_text("1: POSIX  ADVISORY  WRITE 1 00:01:2 0 EOF\n")
     done = in_a_namespace(miniapp, 'mount --bind "$1" /proc/locks', [tmp_path / "locks"], *WORDS,
                           small, "--resume", path)
-    assert done.returncode == OUTPUT, done
-    assert_one_line(done.stderr)
-    assert "another process keeps its results there" in done.stderr
+    assert_failed(done, OUTPUT, "another process keeps its results there")
 
 
 # Another run acts in the moment before a file whose name holds a word is first locked.

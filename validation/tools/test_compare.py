@@ -13,7 +13,7 @@ import types
 import numpy as np
 import pytest
 
-from conftest import DONE, GRID, HERE, INPUT, LONG, MISMATCH, OUTPUT, USAGE, assert_one_line
+from conftest import DONE, GRID, HERE, INPUT, LONG, MISMATCH, OUTPUT, USAGE, assert_failed, assert_one_line
 from processes import DEADLINE_S, executable, forked
 
 RUN = HERE.parent / "run"
@@ -83,10 +83,7 @@ def compare(program, *arguments, path=None):
 
 
 def refuses(program, code, pattern, *arguments):
-    done = compare(program, *arguments)
-    assert done.returncode == code and done.stdout == "", done
-    assert_one_line(done.stderr)
-    assert done.stderr.startswith("run/compare: ") and pattern in done.stderr, done.stderr
+    assert_failed(compare(program, *arguments), code, pattern, "run/compare: ")
 
 
 # ---- whole runs ----
@@ -192,9 +189,7 @@ def test_a_kernel_that_fails_is_skipped(program, checkout):
 def test_a_python_without_packages(program, tmp_path, package):
     (tmp_path / f"{package}.py").write_text(f"raise ModuleNotFoundError('no', name='{package}')")
     done = compare(program, *QUICKLY, "--kernel", "expsum", path=tmp_path)
-    assert done.returncode == INPUT and done.stdout == "", done
-    assert_one_line(done.stderr)
-    assert done.stderr.startswith("run/compare: ") and f"lacks the module {package}:" in done.stderr
+    assert_failed(done, INPUT, f"lacks the module {package}:", "run/compare: ")
 
 
 def test_rows_are_written_where_nothing_can_be_drawn(program, tmp_path):

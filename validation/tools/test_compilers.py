@@ -12,7 +12,7 @@ import sys
 import numpy as np
 import pytest
 
-from conftest import DONE, HERE, INPUT, LONG, MISMATCH, assert_one_line
+from conftest import DONE, HERE, INPUT, LONG, MISMATCH, assert_failed
 from processes import forked, load_script
 
 SCRIPT = HERE.parent / "run" / "compilers"
@@ -101,9 +101,7 @@ def test_wrong_arguments():
 def test_a_python_without_packages():
     done = subprocess.run([sys.executable, "-S", SCRIPT], capture_output=True, text=True,
                           check=False)
-    assert done.returncode == INPUT and done.stdout == ""
-    assert_one_line(done.stderr)
-    assert "h5py" in done.stderr
+    assert_failed(done, INPUT, "h5py")
 
 
 def test_list(compilers):

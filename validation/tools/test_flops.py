@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from conftest import DONE, HERE, INPUT, LONG, MISMATCH, USAGE, assert_one_line
+from conftest import DONE, HERE, INPUT, LONG, MISMATCH, USAGE, assert_failed
 from processes import load_script
 
 SCRIPT = HERE.parent / "run" / "dev" / "flops"
@@ -72,9 +72,7 @@ def test_events_of_kernels(flops, tmp_path):
 def refuses(path, pattern):
     done = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, check=False,
                           env={"PATH": str(path)})
-    assert done.returncode == INPUT and done.stdout == "", done
-    assert_one_line(done.stderr)
-    assert done.stderr.startswith("run/dev/flops: ") and pattern in done.stderr, done.stderr
+    assert_failed(done, INPUT, pattern, "run/dev/flops: ")
 
 
 def test_tools_that_are_missing_or_fail(tmp_path):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import DEVICE, DONE, HERE, MISMATCH, USAGE, assert_one_line
+from conftest import DEVICE, DONE, HERE, MISMATCH, USAGE, assert_failed
 from processes import DEADLINE_S
 
 ROOT = HERE.parent
@@ -65,9 +65,7 @@ def says_dhdt(client, device, *, library=None):
 
 def refuses(client, device, code, **options):
     done = subprocess.run([client, device], capture_output=True, text=True, check=False, **options)
-    assert done.returncode == code and done.stdout == "", done
-    assert_one_line(done.stderr)
-    assert done.stderr.startswith("client: "), done
+    assert_failed(done, code, start="client: ")
 
 
 # ---- what is there ----

@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import GRID, HERE, INPUT, OUTPUT, USAGE, assert_one_line
+from conftest import GRID, HERE, INPUT, OUTPUT, USAGE, assert_failed, assert_one_line
 from processes import DEADLINE_S
 
 for package in ("matplotlib", "xarray", "h5netcdf"):
@@ -86,16 +86,9 @@ def figures(done):
             for name in done.stdout.split()}
 
 
-def assert_failed(done, code, pattern):
-    assert done.returncode == code and done.stdout == "", done
-    assert_one_line(done.stderr)
-    assert done.stderr.startswith("run/plot: ") and pattern in done.stderr, done.stderr
-    return done
-
-
 @pytest.fixture
 def fails(plot):
-    return lambda code, pattern, *arguments: assert_failed(plot(*arguments), code, pattern)
+    return lambda code, pattern, *arguments: assert_failed(plot(*arguments), code, pattern, "run/plot: ")
 
 
 def test_no_folder_for_temporary_files(fails, monkeypatch):
@@ -183,7 +176,7 @@ def test_a_document(fails):
 
 
 def test_no_file(tmp_path):
-    assert_failed(script(tmp_path / "none.json"), INPUT, "No such file")
+    assert_failed(script(tmp_path / "none.json"), INPUT, "No such file", "run/plot: ")
 
 
 def test_no_text(fails, tmp_path):
@@ -505,4 +498,4 @@ def test_a_file_without_fields(tmp_path):
 def test_a_python_without_xarray(tmp_path, monkeypatch):
     (tmp_path / "xarray.py").write_text("raise ModuleNotFoundError('no', name='xarray')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    assert_failed(script(ocean_file(tmp_path / "a.h5")), INPUT, "install python3-xarray")
+    assert_failed(script(ocean_file(tmp_path / "a.h5")), INPUT, "install python3-xarray", "run/plot: ")

@@ -13,7 +13,7 @@ from random import Random
 import pytest
 
 from conftest import (DEVICE, DONE, GRID, GRID_REFERENCE, HERE, INPUT, MISMATCH, OUTPUT, USAGE,
-                      assert_one_line)
+                      assert_failed, assert_one_line)
 from processes import DEADLINE_S, executable, forked, wait_for
 
 REGRESS = HERE.parent / "run/regress"
@@ -203,9 +203,8 @@ def test_bits_that_flicker(made_up, turn):
 
 def test_what_fails_is_no_baseline(made_up):
     done = made_up.regress("save", made_up.baseline, passed=False, code=1)
-    assert done.returncode == MISMATCH and not made_up.baseline.exists()
-    assert_one_line(done.stderr)
-    assert "eos/cpu/float64: K fails validation" in done.stderr
+    assert_failed(done, MISMATCH, "eos/cpu/float64: K fails validation")
+    assert not made_up.baseline.exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -238,8 +237,7 @@ def test_a_full_disk(made_up):
                            made_up.program], capture_output=True, text=True, check=False,
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
                                                                 (limit, limit)))
-    assert done.returncode == OUTPUT and "File too large" in done.stderr
-    assert_one_line(done.stderr)
+    assert_failed(done, OUTPUT, "File too large")
     assert made_up.baseline.read_bytes() == old and set(made_up.folder.iterdir()) == files
 
 
@@ -320,8 +318,7 @@ def test_rate(made_up):
 def test_rate_wants_the_same_rows(made_up):
     other = made_up.save(made_up.folder / "other.json", costs={"eos": 3.0})
     done = run("rate", made_up.save(), other)
-    assert done.returncode == INPUT and done.stdout == ""
-    assert_one_line(done.stderr)
+    assert_failed(done, INPUT)
 
 
 # ---- what goes wrong ----
@@ -342,38 +339,33 @@ def test_no_baseline(made_up, text):
     if text is not None:
         made_up.baseline.write_text(text)
     done = made_up.regress("check", made_up.baseline)
-    assert done.returncode == INPUT and done.stdout == ""
-    assert_one_line(done.stderr)
-    assert str(made_up.baseline) in done.stderr
+    assert_failed(done, INPUT, str(made_up.baseline))
     assert not made_up.runs.exists(), "it measured before it looked"
 
 
 def test_miniapp_fails(made_up):
     done = made_up.regress("save", made_up.baseline, code=4)
-    assert done.returncode == DEVICE and done.stdout == "" and not made_up.baseline.exists()
-    assert_one_line(done.stderr)
-    assert "out of memory, say" in done.stderr
+    assert_failed(done, DEVICE, "out of memory, say")
+    assert not made_up.baseline.exists()
 
 
 def test_no_miniapp(tmp_path):
     done = run("save", tmp_path / "b.json", "--miniapp", tmp_path / "none")
-    assert done.returncode == DEVICE
-    assert_one_line(done.stderr)
+    assert_failed(done, DEVICE)
 
 
 def test_another_file_is_not_replaced(made_up):
     made_up.baseline.write_text("a letter")
     done = made_up.regress("save", made_up.baseline)
-    assert done.returncode == INPUT and made_up.baseline.read_text() == "a letter"
-    assert_one_line(done.stderr)
-    assert not made_up.runs.exists()
+    assert_failed(done, INPUT)
+    assert made_up.baseline.read_text() == "a letter" and not made_up.runs.exists()
 
 
 @pytest.mark.parametrize("name", ["none/baseline.json", "."])
 def test_unwritable(made_up, name):
     done = made_up.regress("save", made_up.folder / name)
-    assert done.returncode == OUTPUT and not made_up.runs.exists()
-    assert_one_line(done.stderr)
+    assert_failed(done, OUTPUT)
+    assert not made_up.runs.exists()
 
 
 @pytest.mark.parametrize("words", [

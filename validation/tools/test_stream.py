@@ -2,7 +2,7 @@
 
 import pytest
 
-from conftest import DEVICE, DONE, GRID, INPUT, MISMATCH, USAGE, assert_one_line
+from conftest import DEVICE, DONE, GRID, INPUT, MISMATCH, USAGE, assert_failed
 from processes import executable, forked
 
 TABLE = "function,num_times,n_elements,sizeof,max_MB_per_sec,min_runtime,max_runtime,avg_runtime"
@@ -40,9 +40,7 @@ def test_bandwidths_side_by_side(stream, tmp_path):
     ({"program": "/none"}, DEVICE, "/none: cannot be run: No such file or directory"),
     ({"program": "/bin/false"}, DEVICE, "/bin/false failed: exit code 1")])
 def test_programs_that_fail(stream, fault, code, pattern):
-    done = stream(**fault)
-    assert done.returncode == code and pattern in done.stderr, done
-    assert_one_line(done.stderr)
+    assert_failed(stream(**fault), code, pattern)
 
 
 def test_wrong_usage(stream):
