@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 from veros import runtime_settings
+from veros.core.operators import numpy as npx
 from veros.diagnostics.averages import Averages
 
 from . import OCEANS
 from .ocean import LazyVariables, in_order
+
+
+def increased(sums, values):
+    """Veros's sums and values: in place, unless they are JAX's."""
+    if not isinstance(sums, np.ndarray):
+        return sums + values
+    if not (sums.flags.f_contiguous and sums.flags.writeable):
+        sums = np.array(sums, order="F")
+    sums += values
+    return sums
 
 
 class Means:
@@ -30,12 +41,7 @@ class Means:
     def add(self, variable, may_wait) -> None:
         ocean = self.ocean
         if not self.is_kept(variable):
-            values = ocean.now(variable)
-            sums = getattr(self.sums, variable)
-            if not (sums.flags.f_contiguous and sums.flags.writeable):
-                sums = np.array(sums, order="F")
-                setattr(self.sums, variable, sums)
-            sums.T[...] += values
+            setattr(self.sums, variable, increased(getattr(self.sums, variable), ocean.now(variable).T))
             return
         if variable not in self.pending:
             self.owed.pop(variable, None)
@@ -75,14 +81,14 @@ class Means:
             if variable not in vars(self.sums):
                 self.settle(variable)
                 sums = self.ocean.state.read(self.field(variable)).T
-                vars(self.sums)[variable] = np.array(sums, runtime_settings.float_type)
+                vars(self.sums)[variable] = npx.array(sums, runtime_settings.float_type)
                 self.pending.discard(variable)
             return vars(self.sums)[variable]
 
 
 def add_to_means(self, state, plain=Averages.diagnose) -> None:
     """Does as Veros's Averages.diagnose does; every other step has the work of two for half of the variables."""
-    if state not in OCEANS or runtime_settings.backend != "numpy":
+    if state not in OCEANS:
         plain(self, state)
         return
     sums = self.variables

@@ -4,7 +4,6 @@ of its levels of density, which took longer than ten steps."""
 from __future__ import annotations
 
 import numpy as np
-from veros import runtime_settings
 from veros.core import density
 from veros.core.operators import at, update_add
 from veros.diagnostics.overturning import Overturning, zonal_sum
@@ -38,24 +37,25 @@ def at_depths(area_below, sums, areas):
 
 def diagnose(self, state, plain=Overturning.diagnose):
     """Does as Veros's Overturning.diagnose does."""
-    if state not in OCEANS or runtime_settings.backend != "numpy":
+    if state not in OCEANS:
         plain(self, state)
         return
     vs, own, ocean = state.variables, self.variables, OCEANS[state]
     salt, temp = (ocean.now(name)[:, 2:-1, 2:-2] for name in ("salt", "temp"))
-    sigma = density.get_rho(state, salt, temp, self.p_ref)
-    rows = Rows(own.sigma, 0.5 * (sigma[:, :-1] + sigma[:, 1:]))
-    inside, dzt = np.s_[:, 2:-2, 2:-2], vs.dzt[:, None, None]
-    lengths = vs.cosu[2:-2, None] * vs.dxt[2:-2]
+    sigma = np.asarray(density.get_rho(state, salt, temp, self.p_ref))
+    rows = Rows(np.asarray(own.sigma), 0.5 * (sigma[:, :-1] + sigma[:, 1:]))
+    cosu, dxt, heights, depths = (np.asarray(array) for array in (vs.cosu, vs.dxt, vs.dzt, own.zarea))
+    inside, dzt = np.s_[:, 2:-2, 2:-2], heights[:, None, None]
+    lengths = cosu[2:-2, None] * dxt[2:-2]
     open_lengths = lengths * in_order(vs.maskV)[inside]
     areas, through = rows.sums(open_lengths * dzt), open_lengths * ocean.now("v")[inside]
     sums = {"vsf_iso": rows.sums(through * dzt)}
-    made = {"trans": sums["vsf_iso"], "vsf_depth": np.cumsum(along_x(through.sum(2).T) * vs.dzt, axis=1)}
+    made = {"trans": sums["vsf_iso"], "vsf_depth": np.cumsum(along_x(through.sum(2).T) * heights, axis=1)}
     if state.settings.enable_neutral_diffusion and state.settings.enable_skew_diffusion:
         eddies = ocean.now("B1_gm")[inside]
         sums["bolus_iso"] = rows.sums(open_lengths * np.diff(eddies, axis=0, prepend=0))
         made["bolus_depth"] = along_x((lengths * eddies).sum(2).T)
-    made |= {name: at_depths(areas, values, own.zarea[2:-2]) for name, values in sums.items()}
+    made |= {name: at_depths(areas, values, depths[2:-2]) for name, values in sums.items()}
     for name, values in made.items():
         setattr(own, name, update_add(getattr(own, name), at[2:-2], values))
     own.nitts = own.nitts + 1
