@@ -106,6 +106,12 @@ def test_veros_by_jax_makes_the_same(miniapp):
     assert_agree(answer(miniapp, "--backend", "jax", "acc")["acc"])
 
 
+@pytest.mark.skipif(not LONG, reason="Veros compiles for minutes: MINIAPP_TEST_LONG=1 runs it")
+@pytest.mark.parametrize("arguments", [["files of global"], ["--steps", "40", "acc as it ships"]])
+def test_files_beside_jax(miniapp, arguments):
+    assert_agree(answer(miniapp, "--backend", "jax", *arguments)[arguments[-1]], 1e-9)
+
+
 def test_a_passive_tracer_beside_jax(miniapp):
     fields = answer(miniapp, "--backend", "jax", "a dye as temperature")["a dye as temperature"]
     assert fields["temp"][2] > 1
