@@ -7,7 +7,6 @@ import safely
 from safely import ROOT
 
 
-
 def program(preset):
     bundled = ROOT / "bin/miniapp"
     return bundled if bundled.exists() else ROOT / "build" / preset / "bin/miniapp"

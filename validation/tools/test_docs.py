@@ -61,7 +61,6 @@ NOT_RUN = {
     r"--sweep (--roofline|-d)": "takes a minute; the sweep of --resume is run",
     r"^\./run/make-input .* build/(same|later|dye)\.h5": "takes seconds; test_complete.py completes such files",
     r"build/(weaker|veros)\.h5": "takes seconds to make; test_make_input.py makes such inputs, and kernels run on them",
-    r"^(run/make-restart|veros run)": "needs Veros; test_make_restart.py runs them",
     r"--forcing wind": "needs wind and fluxes; test_make_forcing.py makes some",
     r"build/eady": "takes half a minute; test_eady.py draws nothing, but makes the steps",
     r"ten_years": "takes a minute; test_ocean.py makes the same steps, or some of them",
