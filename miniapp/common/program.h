@@ -420,8 +420,9 @@ enum miniapp_status miniapp_state_average(struct miniapp_state *, const char *na
 enum miniapp_status miniapp_state_add_up(struct miniapp_state *, const char *sum, const char *first,
                                          const char *second);
 
-/* Writes how many steps have led to what an output holds, as its attribute `itt`. */
-enum miniapp_status miniapp_output_step(struct miniapp_output *, size_t step);
+/* Writes the attributes of the output of steps: `itt`, how many there were, and `halo`, as in an
+ * input. */
+enum miniapp_status miniapp_output_steps(struct miniapp_output *, size_t steps, bool has_ghosts);
 
 /* Writes a snapshot into an output, in the layout of Veros's snapshots: what the next step needs
  * after step number `step`, or instead, where they are not NULL, so many chosen fields or their

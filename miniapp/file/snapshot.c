@@ -339,10 +339,16 @@ static bool write_settings(hid_t file, const struct miniapp_settings *values)
     return H5LTset_attribute_string(file, "/", "setup_settings", text) >= 0;
 }
 
-enum miniapp_status miniapp_output_step(struct miniapp_output *output, size_t step)
+static bool write_number(hid_t file, const char *name, double number)
 {
-    const double number = (double)step;
-    return H5LTset_attribute_double(output->file, "/", STEP_NAME, &number, 1) >= 0
+    return H5LTset_attribute_double(file, "/", name, &number, 1) >= 0;
+}
+
+enum miniapp_status miniapp_output_steps(struct miniapp_output *output, size_t steps,
+                                         bool has_ghosts)
+{
+    return write_number(output->file, STEP_NAME, (double)steps) &&
+                   write_number(output->file, "halo", has_ghosts ? MINIAPP_HALO : 0)
                ? MINIAPP_DONE
                : output_failed(output);
 }
@@ -380,6 +386,8 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
     free(level.plane);
     if (status || !output)
         return status;
-    return write_settings(output->file, &state->settings) ? miniapp_output_step(output, step)
-                                                          : output_failed(output);
+    return write_settings(output->file, &state->settings) &&
+                   write_number(output->file, STEP_NAME, (double)step)
+               ? MINIAPP_DONE
+               : output_failed(output);
 }

@@ -152,8 +152,9 @@ static enum miniapp_status publish_final_output(struct run *run)
     const bool is_whole = run->options.steps == 0 || !run->nonfinite[0];
     const double start = seconds_now();
     run->output = NULL;
+    const bool has_ghosts = miniapp_input_facts(run->input).has_ghosts;
     enum miniapp_status status = is_whole && run->options.steps
-                                     ? miniapp_output_step(output, run->options.steps)
+                                     ? miniapp_output_steps(output, run->options.steps, has_ghosts)
                                      : MINIAPP_DONE;
     if (is_whole && !status)
         status = finish_output(run, output);

@@ -172,6 +172,10 @@ def test_a_snapshot_goes_on(miniapp, made, fails, tmp_path):
     a, b = Datasets(whole), Datasets(rest)
     for name in ("temp", "salt", "tke"):
         np.testing.assert_array_equal(b[name], a[name][..., 2:-2, 2:-2])
+    assert made(grid, whole)["attributes"]["start_time"] == 100 + 4 * attributes["dt_tracer"]
+    with h5py.File(whole, "a") as file:
+        file.attrs["settings"] = "dt_tracer=1h"
+    fails(INPUT, "attribute settings cannot be read, expected those of a run", grid, whole)
 
 
 def test_land_holds_what_averages_need(made, whole, tmp_path):

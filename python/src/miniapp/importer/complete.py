@@ -219,6 +219,16 @@ def attributes_of(path, dataset):
         raise Unusable(f"{path}: attribute 'setup_settings' cannot be read ({error})") from error
 
 
+def time_of_run(path, attrs):
+    """The time at the end of a run of steps, or at its snapshot."""
+    try:
+        run = dict(pair.split("=") for pair in attrs["settings"].split())
+        start, step = float(run["start_time"]), float(run["dt_tracer"])
+    except (AttributeError, KeyError, ValueError) as error:
+        raise Unusable(f"{path}: attribute settings cannot be read, expected those of a run") from error
+    return start + step * attribute(path, attrs, "itt", lambda value: value >= 0)
+
+
 def cyclic_of(path, attrs):
     """Whether x is cyclic, by our name or Veros's; None where the file does not say."""
     name = "cyclic_x" if "cyclic_x" in attrs else "enable_cyclic_x"
@@ -375,9 +385,8 @@ def make(source, chosen):
         periods = {name: period for name, period in periods.items() if name not in part.g} | part.periods
         attrs = attributes_of(part.path, part.dataset)
         settings |= {"coord_degree": part.is_degrees, **settings_of(part.path, attrs)}
-        if "setup_settings" in attrs:  # of a run that began before the snapshot
-            steps = attribute(part.path, attrs, "itt", lambda value: value >= 0) or 0.0
-            settings["start_time"] = settings.get("start_time", 0.0) + steps * settings.get("dt_tracer", 0.0)
+        if {"itt", "settings"} <= set(attrs):
+            settings["start_time"] = time_of_run(part.path, attrs)
         given = cyclic_of(part.path, attrs)
         cyclic = cyclic if given is None else given
         note(f"{part.path}: taken as it is: {', '.join(part.g) or 'nothing'}")
