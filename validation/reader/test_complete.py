@@ -165,13 +165,17 @@ def test_a_snapshot_goes_on(miniapp, made, fails, tmp_path):
     with h5py.File(other, "a") as file:
         file.attrs["title"] = "another"
     assert f"warning: {snapshot}: a snapshot of a run from another input, {grid}" in made(other, snapshot)["said"]
-    assert "from another input" not in made(grid, snapshot)["said"]
+    said = made(grid, snapshot)["said"]
+    assert "from another input" not in said and "chosen fields" not in said
     attributes = Datasets(tmp_path / "grid.h5")["attributes"]
     assert attributes["start_time"] == 100 + 2 * attributes["dt_tracer"] and dates.items() <= attributes.items()
     miniapp.passes(tmp_path / "grid.h5", "--steps", 2, "-o", rest, quick=False)
     a, b = Datasets(whole), Datasets(rest)
     for name in ("temp", "salt", "tke"):
         np.testing.assert_array_equal(b[name], a[name][..., 2:-2, 2:-2])
+    with h5py.File(snapshot, "a") as file:
+        file.attrs["chosen_fields"] = "temp"
+    assert f"warning: {snapshot}: a snapshot of chosen fields alone" in made(grid, snapshot)["said"]
     assert made(grid, whole)["attributes"]["start_time"] == 100 + 4 * attributes["dt_tracer"]
     with h5py.File(whole, "a") as file:
         file.attrs["settings"] = "dt_tracer=1h"
