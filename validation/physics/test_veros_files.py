@@ -1,6 +1,7 @@
 """A run of Veros continues from its own files: make_veros_runs.py has those of one run for each switch, and what
 Veros's next step made."""
 
+import json
 import shutil
 import tarfile
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from conftest import DONE, INPUT, read
+from test_make_forcing import forcing
 from test_make_input import make as make_input, undrawn  # noqa: F401  pylint: disable=unused-import
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -253,3 +255,15 @@ def test_older_veros_diffuses_twice(make, acc, tmp_path, version, mode):
     make(acc, tmp_path / "grid.h5")
     with h5py.File(tmp_path / "grid.h5") as file:
         assert file.attrs["pyom_compatibility_mode"] == mode
+
+
+def test_forcing_in_place_of_that_of_the_run(make, runs, tmp_path):
+    """All that was for heat goes, nothing for salt; and the run's time steps stay."""
+    folder, grid = runs / "acc", tmp_path / "grid.h5"
+    said = make(folder, grid, "--forcing", forcing(tmp_path / "wind.nc"))
+    assert "surface_taux, surface_tauy, t_rest, t_star: not those of the run" in said and "left out" not in said
+    with h5py.File(grid) as made, h5py.File(folder / "run.snapshot.nc") as run:
+        assert {name for name in made if "period" in made[name].attrs} == {"surface_taux", "surface_tauy", "t_flux"}
+        assert not {"t_rest", "t_star"} & set(made) and "s_flux" in made
+        steps = json.loads(run.attrs["setup_settings"])
+        assert all(made.attrs[name] == steps[name] for name in ("dt_tracer", "dt_mom"))

@@ -205,7 +205,7 @@ def build(chosen):
     source.compare_times()
     check(source, g, settings, cyclic, halo)
     is_degrees = bool(settings.get("coord_degree", True))
-    forcing.add(g, settings, chosen, is_degrees, source.is_own)
+    forcing.add(g, settings, chosen, is_degrees, source)
     if source.is_veros and not is_degrees:
         g["x"], g["y"] = veros.METRES_A_KM * g["x"], veros.METRES_A_KM * g["y"]
     root = (root_attributes(chosen, settings, source.is_own or source.is_veros, cyclic, halo)

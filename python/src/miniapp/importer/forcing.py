@@ -135,11 +135,22 @@ def add_rotation(g):
     g.setdefault("tantr", np.tan(latitude) / radius)
 
 
-def add(g, settings, chosen, is_degrees, is_own):
+def replace(g, found):
+    """Leaves out what a run of Veros had: the fields of these names, and all that forces the same tracer."""
+    tracers = {name[:2] for name in found} & {"t_", "s_"}
+    left_out = [name for name in FIELDS if name in g and (name in found or name[:2] in tracers)]
+    for name in left_out:
+        del g[name]
+        g.pop(f"{name}.period", None)
+    if left_out:
+        note(f"{', '.join(left_out)}: not those of the run, but of --forcing alone")
+
+
+def add(g, settings, chosen, is_degrees, ocean):
     """Adds the fields of --forcing; the periods of those with records lie beside them."""
     if not chosen.forcing:
         return
-    if is_own or not is_degrees:
+    if ocean.is_own or not is_degrees:
         raise Usage("--forcing: needs longitudes and latitudes, which a file with the program's own fields lacks")
     source = Source(chosen, chosen.forcing)
     found = {name: place for name, (standard_names, _) in FIELDS.items()
@@ -147,6 +158,7 @@ def add(g, settings, chosen, is_degrees, is_own):
     if not found:
         raise Unusable(f"{source.name}: there is none of {', '.join(FIELDS)}, by name or CF's standard name; choose by "
                        "--variable NAME=THEIRS")
+    replace(g, found)
     for name, place in found.items():
         g[name], period = read(name, *place, source, g, chosen)
         if period:
@@ -155,7 +167,7 @@ def add(g, settings, chosen, is_degrees, is_own):
     if not (g["u"].any() or g["v"].any()):
         del g["u"], g["v"]
         note("u, v: left out, so that the ocean starts from rest")
-    steps = [name for name in ("dt_mom", "dt_tracer") if name not in chosen.set]
+    steps = [name for name in ("dt_mom", "dt_tracer") if name not in chosen.set and not ocean.is_veros]
     for name in steps:
         del settings[name]
     if steps:
