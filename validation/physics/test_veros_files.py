@@ -7,6 +7,7 @@ import tarfile
 from pathlib import Path
 
 import h5py
+import netCDF4
 import numpy as np
 import pytest
 
@@ -255,6 +256,67 @@ def test_older_veros_diffuses_twice(make, acc, tmp_path, version, mode):
     make(acc, tmp_path / "grid.h5")
     with h5py.File(tmp_path / "grid.h5") as file:
         assert file.attrs["pyom_compatibility_mode"] == mode
+
+
+# ---- setups that are forced by months ----
+
+HEAT, MONTH, RATE = 1024 * 3991.86795711963, 30 * 86400.0, 1e-6
+
+
+def add_months(folder, spoil=1.0):
+    """What the run has at the time of its step, but not in other months, by the names of north_atlantic; the wind lies
+    one cell farther east, as in global_1deg."""
+    with h5py.File(folder / "run.snapshot.nc", "a") as file:
+        time = file["Time"][0] * 86400 - json.loads(file.attrs["setup_settings"])["dt_tracer"]
+        run = {name: np.where(np.abs(file[name][0]) < 1e15, file[name][0], 0) for name in (
+            "surface_taux", "temp", "salt", "temp_source", "salt_source", "t_rest", "t_star")}
+        del file["t_star"], file["t_rest"]
+    year, place = 1 + 0.3 * np.sin(1.7 * np.arange(12)), time / MONTH - 0.5
+    year[0] = (1 + place * year[-1]) / (1 + place)
+    fields = {"taux": np.multiply.outer(spoil * year, np.roll(run["surface_taux"], 1, axis=1)),
+              "tauy": np.zeros((12, *run["t_rest"].shape)), "rest_tscl": np.full_like(run["temp"], RATE),
+              "sst_rest": np.stack([HEAT * run["t_rest"]] * 12), "sss_rest": np.zeros((12, *run["t_rest"].shape)),
+              "sst_clim": np.multiply.outer(spoil * year, run["t_star"][:, None] + 0 * run["t_rest"]),
+              "sss_clim": np.multiply.outer(year, run["salt"][-1])}
+    for name in ("temp", "salt"):
+        fields[f"{name[0]}_star"] = np.multiply.outer(year, run[name] + spoil * run[f"{name}_source"] / RATE)
+    with netCDF4.Dataset(folder / "run.snapshot.nc", "a") as file:
+        file.createDimension("nmonths", 12)
+        for name, values in fields.items():
+            months = () if name == "rest_tscl" else ("nmonths",)
+            file.createVariable(name, "f8", (*months, *("zt", "yt", "xt")[len(months) - values.ndim:]))[...] = values
+    return time
+
+
+def test_months_of_a_setup(make, miniapp, runs, tmp_path):
+    """Are kept, where they make what the record has; so the first step is that of the run."""
+    folder, grid = Path(shutil.copytree(runs / "sources", tmp_path / "sources")), tmp_path / "grid.h5"
+    time = add_months(folder)
+    said = make(folder, grid)
+    assert "the setup's months, which make what the record has" in said and "not taken" not in said, said
+    with h5py.File(grid) as file:
+        monthly = {name for name in file if "period" in file[name].attrs}
+        assert {file[name].attrs["period"] for name in monthly} == {12 * MONTH}
+        assert file["surface_taux"].shape == (12, 13, 9) and file["temp_star"].shape == (12, 6, 13, 9)
+        assert file.attrs["start_time"] == time and file.attrs["t_ice"] == -1.8
+        assert file.attrs["enable_wind_mixing"] == file.attrs["enable_interior_forcing"] == 1
+    assert monthly == {"surface_taux", "surface_tauy", "t_rest", "t_star", "s_rest", "s_star", "temp_star", "salt_star"}
+    output = step(miniapp, tmp_path, grid, "ocean")
+    for field in ("temp", "salt", "tke", "eke"):
+        assert difference(output, field, folder / "next.h5") < 1e-10, field
+
+
+def test_months_that_do_not_make_the_record(make, miniapp, runs, tmp_path):
+    """The run had others, so they are left out, and its own fluxes stay."""
+    folder, grid = Path(shutil.copytree(runs / "sources", tmp_path / "sources")), tmp_path / "grid.h5"
+    add_months(folder, spoil=1.01)
+    said = make(folder, grid)
+    assert "surface_taux: the setup's taux is not taken" in said and "do not make forc_temp_surface" in said
+    assert "do not make temp_source, salt_source" in said
+    with h5py.File(grid) as file:
+        assert not {"t_star", "temp_star"} & set(file) and "t_flux" in file
+        assert not {"enable_wind_mixing", "enable_interior_forcing"} & set(file.attrs)
+    assert difference(step(miniapp, tmp_path, grid), "temp", folder / "next.h5") < 1e-10
 
 
 def test_forcing_in_place_of_that_of_the_run(make, runs, tmp_path):

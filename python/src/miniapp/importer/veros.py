@@ -12,7 +12,7 @@ import re
 import h5py
 import numpy as np
 
-from . import axes, closures, grid, table
+from . import axes, closures, grid, setups, table
 from .problem import Unusable, note
 
 GRID = ("dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "zt", "zw")
@@ -302,7 +302,7 @@ def add_momentum(g, state, snapshot, settings):
         g["tantr"] = np.tan(g["y"] * settings["pi"] / 180.0) / table.EARTH_RADIUS
     if "coriolis_t" not in g and (snapshot.has("coriolis_t") or settings["coord_degree"]):
         g["coriolis_t"] = coriolis(g, snapshot, settings)
-    g.update({name: snapshot[name] for name in WIND_AND_DRAG if snapshot.has(name)})
+    g.update({name: snapshot[name] for name in WIND_AND_DRAG if snapshot.has(name) and name not in g})
     is_stream = bool(settings["enable_streamfunction"])
     if state is snapshot and snapshot.has("psi"):
         psi = snapshot["psi"]
@@ -336,20 +336,22 @@ def restoring(g, tracer, letter, snapshot):
     return {name: np.broadcast_to(values, flux.shape) for name, values in zip(names, (star, rest))}
 
 
-def add_forcing(g, snapshot, settings):
+def add_forcing(g, snapshot, settings, cyclic):
     """Fluxes through the surface, and how a step makes them anew."""
     fluxes = ("forc_temp_surface", "forc_salt_surface", *(["forc_tke_surface"] if settings["enable_tke"] else []))
+    sources = ("temp_source", "salt_source") if settings["enable_tempsalt_sources"] else ()
     snapshot.require(fluxes, "as the forcing")
-    g.update({name: snapshot[name] for name in fluxes})
+    snapshot.require(sources, "since enable_tempsalt_sources is on")
+    g.update({name: snapshot[name] for name in (*fluxes, *sources)})
+    added = setups.add(g, snapshot, settings, cyclic)
     for tracer, letter in (("temp", "t"), ("salt", "s")):
+        if f"{letter}_star" in added:
+            continue
         made = restoring(g, tracer, letter, snapshot)
         g.update(made or {f"{letter}_flux": g[f"forc_{tracer}_surface"]})
         note(f"forc_{tracer}_surface: of the record; in ocean_step_forced "
              + (f"by restoring, with {' and '.join(made)}" if made else f"the same, as {letter}_flux"))
-    if settings["enable_tempsalt_sources"]:
-        names = ("temp_source", "salt_source")
-        snapshot.require(names, "since enable_tempsalt_sources is on")
-        g.update({name: snapshot[name] for name in names})
+    if sources and not {"q_solar", "rest_tscl"} & added:
         note("temp_source, salt_source: of the record; only ocean_step_forced takes them")
 
 
@@ -398,7 +400,7 @@ def rebuild(source, chosen):
         add_levels(g, state, settings)
     add_step(g, state, snapshot, settings, chosen)
     add_time(settings, state, snapshot)
-    add_forcing(g, snapshot, settings)
+    add_forcing(g, snapshot, settings, cyclic)
     g["u"], g["v"] = state["u"] * g["maskU"], state["v"] * g["maskV"]
     add_momentum(g, state, snapshot, settings)
     g.update(closures.velocities_on_upper_faces(snapshot.path, g, cyclic))
