@@ -214,3 +214,17 @@ def test_settings_of_the_environment(miniapp):
     assert done.stdout.splitlines()[-1] == "auto 2 3", done.stderr
     done = run(miniapp, "-c", "import miniapp.veros", MINIAPP_CHECK="often")
     assert done.returncode == 2 and "$MINIAPP_CHECK takes a whole number, not 'often'" in done.stdout
+
+
+@pytest.mark.skipif(not LONG, reason="20 s of CPU time each: MINIAPP_TEST_LONG=1 runs them")
+@pytest.mark.parametrize("setup", ["global_4deg", "global_1deg", "global_flexible", "north_atlantic",
+                                   "global_4deg_waves", "global_1deg_waves"])
+def test_setups_that_download_data(miniapp, setup, tmp_path):
+    """With invented data: by files that the documented commands make, and with the plug-in."""
+    done = run(miniapp, HERE / "physics/veros_setups.py", miniapp.path, tmp_path, setup)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])[setup]
+    assert set(found) == {"program", "plugin"}
+    for fields in found.values():
+        assert {f"{name} after {steps}" for name in ("temp", "u", "psi", "tke") for steps in (1, 12)} < set(fields)
+        assert_agree(fields, 1e-11)
