@@ -3,7 +3,6 @@
  * on (Time, z, y, x), without ghosts, from the bottom up, with missing values on land.
  */
 #include "snapshot.h"
-#include "blocks.h"
 #include "forcing.h"
 #include "hdf5_error.h"
 #include "hdf5_file.h"
@@ -17,7 +16,6 @@
 #include "wall.h"
 
 #include <hdf5_hl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "finite.h"
 #include "owned.h"
 #include "ranks.h"
-#include "resume.h"
 #include "status.h"
 #include "steps.h"
 #include "stop.h"

@@ -4,7 +4,6 @@
 #include "program.h"
 #include "progress.h"
 #include "ranks.h"
-#include "report.h"
 #include "run.h"
 #include "say.h"
 #include "status.h"

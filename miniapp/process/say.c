@@ -1,5 +1,4 @@
 #include "say.h"
-#include "program.h"
 #include "progress.h"
 #include "ranks.h"
 #include "status.h"
