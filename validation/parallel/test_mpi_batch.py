@@ -1,7 +1,7 @@
 """The job scripts of several ranks: what each starts with what its scheduler grants.
 
-Only Slurm is real (test_mpi_slurm.py). Here the scripts of all four run under a shell with the
-variables that the scheduler's manual promises, and made-up srun and mpirun.
+Only Slurm is real (test_mpi_slurm.py); test_batch.py asks it about their directives. Here the scripts of all four run
+under a shell with the variables that the scheduler's manual promises, and made-up srun and mpirun.
 """
 
 import os
@@ -12,7 +12,7 @@ import pytest
 
 from conftest import GRID
 from processes import DEADLINE_S, executable
-from test_batch import JOBS, ROOT, UNKNOWN_TO_SLURM, accepted
+from test_batch import JOBS, ROOT
 
 # What each scheduler sets for a job that is granted 4 ranks of 3 CPUs and, of an array, its third
 # task.
@@ -115,13 +115,3 @@ def test_an_array_has_a_task_for_each_number(script):
     text = (JOBS / script).read_text()
     tasks = int(re.search(r"^#.*(?:--array=|-J |-t |-scaling\[)1-(\d+)", text, re.MULTILINE)[1])
     assert tasks >= re.search(r"--strong -n ([\d,]+)", (JOBS / "body.sh").read_text())[1].count(",") + 1
-
-
-@pytest.mark.parametrize("script, cpus", [
-    ("slurm/mpi-cpu", 32), ("slurm/mpi-gpu", 8), ("slurm/scaling", 64), ("lsf/mpi-cpu", 4),
-    ("lsf/mpi-gpu", 8), ("lsf/scaling", 8)])
-def test_slurm_accepts_the_directives(script, cpus, slurm, tmp_path):
-    lines = (JOBS / script).read_text().splitlines(keepends=True)
-    text = "".join(line for line in lines if not line.startswith(UNKNOWN_TO_SLURM))
-    done = accepted(slurm, text, tmp_path)
-    assert done.returncode == 0 and f"using {cpus} processors" in done.stderr, done

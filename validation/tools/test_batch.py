@@ -231,22 +231,22 @@ def test_a_binding_of_the_user_stays(site):
 
 # ---- directives ----
 
-def accepted(slurm, text, tmp_path):
-    path = tmp_path / "job"
-    path.write_text(text)
-    return slurm.run("sbatch", "--test-only", path, cwd=ROOT)
-
-
 # What sbatch does not know of LSF's: resources, GPUs, requeueing, the signal before the limit.
 UNKNOWN_TO_SLURM = ("#BSUB -R", "#BSUB -gpu", "#BSUB -r", "#BSUB -wa", "#BSUB -wt")
 
 
-@pytest.mark.parametrize("script", [name for name in SCRIPTS if not name.startswith("sge")])
-def test_slurm_accepts_the_directives(script, slurm, tmp_path):
-    lines = (JOBS / script).read_text().splitlines(keepends=True)
-    text = "".join(line for line in lines if not line.startswith(UNKNOWN_TO_SLURM))
-    done = accepted(slurm, text, tmp_path)
-    cpus = "4" if script.endswith("gpu") else "8"
+def accepted(slurm, text, tmp_path):
+    path = tmp_path / "job"
+    path.write_text("".join(line for line in text.splitlines(keepends=True) if not line.startswith(UNKNOWN_TO_SLURM)))
+    return slurm.run("sbatch", "--test-only", path, cwd=ROOT)
+
+
+@pytest.mark.parametrize("script, cpus", [
+    *((name, 4 if name.endswith("gpu") else 8) for name in SCRIPTS if not name.startswith("sge")),
+    ("slurm/mpi-cpu", 32), ("slurm/mpi-gpu", 8), ("slurm/scaling", 64), ("lsf/mpi-cpu", 4), ("lsf/mpi-gpu", 8),
+    ("lsf/scaling", 8)])
+def test_slurm_accepts_the_directives(script, cpus, slurm, tmp_path):
+    done = accepted(slurm, (JOBS / script).read_text(), tmp_path)
     assert done.returncode == 0 and f"using {cpus} processors" in done.stderr, done
 
 
@@ -260,9 +260,7 @@ def test_slurm_refuses_wrong_directives(script, right, wrong, slurm, tmp_path):
     """That it accepts ours means something."""
     text = (JOBS / script).read_text()
     assert right in text
-    text = "".join(line for line in text.replace(right, wrong).splitlines(keepends=True)
-                   if not line.startswith(UNKNOWN_TO_SLURM))
-    assert accepted(slurm, text, tmp_path).returncode != 0
+    assert accepted(slurm, text.replace(right, wrong), tmp_path).returncode != 0
 
 
 @pytest.mark.parametrize("script", [name for name in SCRIPTS if name.startswith("sge")])
