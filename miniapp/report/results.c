@@ -27,9 +27,9 @@ bool same_row(const struct result *a, const struct result *b)
 /* A new, zeroed element at the end of the array that `array` points to; NULL without memory. */
 static void *grow(void *array, size_t *count, size_t bytes)
 {
-    char *grown;
-    memcpy(&grown, array, sizeof(grown)); /* it may point to anything */
-    grown = realloc(grown, (*count + 1) * bytes);
+    void *before;
+    memcpy(&before, array, sizeof(before)); /* it may point to anything */
+    char *const grown = realloc(before, (*count + 1) * bytes);
     if (!grown) {
         fail(MINIAPP_DEVICE, "out of memory for results");
         return NULL;
