@@ -82,6 +82,11 @@ def without_announcements(text):
     return ANNOUNCEMENT.sub("", text)
 
 
+def completed(command, **options):
+    """A run of a command, whatever comes of it."""
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=DEADLINE_S, **options)
+
+
 def executable(path, text):
     """A script."""
     path.parent.mkdir(parents=True, exist_ok=True)

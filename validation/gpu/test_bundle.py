@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from conftest import DEVICE, DONE, LONG, MISMATCH
-from processes import DEADLINE_S, executable
+from processes import completed, executable
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ("sh", "dirname", "readlink")
@@ -110,8 +110,7 @@ def unpacked(packed, tmp_path_factory):
         pytest.skip("only root may change the root of the file system")
     root = tmp_path_factory.mktemp("root")
     make_root(root)
-    probe = subprocess.run(["unshare", "--mount", "sh", "-c", RUN, "sh", "/bin/sh", "-c", ":"],
-                           cwd=root, capture_output=True, text=True, check=False)
+    probe = completed(["unshare", "--mount", "sh", "-c", RUN, "sh", "/bin/sh", "-c", ":"], cwd=root)
     if probe.returncode:
         pytest.skip(f"no root of one's own here: {probe.stderr}")
     return packed.rename(root / "any where")
@@ -123,9 +122,7 @@ def run(unpacked):
     def run_there(*arguments, program="bin/miniapp", env=None):
         command = ["unshare", "--mount", "sh", "-c", RUN, "sh", "/bin/sh", "-c",
                    f'cd "/any where" && exec {program} "$@"', "sh", *arguments]
-        return subprocess.run(command, cwd=unpacked.parent, capture_output=True, text=True,
-                              check=False, timeout=DEADLINE_S,
-                              env={"PATH": "/bin:/usr/bin:/sbin:/usr/sbin", **(env or {})})
+        return completed(command, cwd=unpacked.parent, env={"PATH": "/bin:/usr/bin:/sbin:/usr/sbin", **(env or {})})
 
     return run_there
 
@@ -191,8 +188,7 @@ def test_regress(same_in_all, unpacked, tmp_path):
     words = ("--processes", "5", "--seconds", "0.0001", "--device", "gpu", "--precision", "float64",
              "--kernel", "triad", "--input", "inputs/rough.h5", "--reference", "validation/stored/rough")
     for action, codes in (("save", (DONE,)), ("check", (DONE, MISMATCH))):  # "slower" is a mismatch
-        done = subprocess.run([sys.executable, "run/regress", action, baseline, *words],
-                              cwd=unpacked, capture_output=True, text=True, check=False)
+        done = completed([sys.executable, "run/regress", action, baseline, *words], cwd=unpacked)
         assert done.returncode in codes and done.stderr == "", done
     assert str(unpacked / "bin/miniapp") in json.loads(baseline.read_text())["provenance"][
         "command_line"]

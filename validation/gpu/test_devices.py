@@ -8,12 +8,12 @@ import re
 import resource
 import shutil
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from conftest import DEVICE, DONE, QUICK
+from processes import completed
 
 
 def test_list_of_devices(miniapp):
@@ -93,8 +93,7 @@ def installed(miniapp, tmp_path):
 
 
 def run_copy(program, miniapp, *arguments):
-    return subprocess.run([program, "-r1", *map(str, arguments)], capture_output=True, text=True,
-                          env=miniapp.environment(), check=False)
+    return completed([program, "-r1", *map(str, arguments)], env=miniapp.environment())
 
 
 def test_starts_without_the_offload_module(miniapp, installed, small):
@@ -179,8 +178,7 @@ def test_module_of_another_build(miniapp, small, tmp_path, text, other):
     changed, number = re.subn(text, other, module.read_bytes())
     assert number
     (tmp_path / "lib" / "miniapp-offload.so").write_bytes(changed)
-    done = subprocess.run([program, *QUICK, "-d", "gpu", small], capture_output=True, text=True,
-                          env=miniapp.environment(), check=False)
+    done = completed([program, *QUICK, "-d", "gpu", small], env=miniapp.environment())
     assert done.returncode == DEVICE and "another build" in done.stderr, done
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import DEVICE, DONE, OUTPUT, USAGE, assert_failed
-from processes import DEADLINE_S, executable, load_script, wait_for
+from processes import DEADLINE_S, completed, executable, load_script, wait_for
 
 SCRIPT = Path(__file__).resolve().parents[2] / "run" / "gpu-check"
 sys.path.insert(0, str(SCRIPT.parent))
@@ -67,9 +67,7 @@ def program(miniapp, tmp_path):
 
 
 def gpu_check(miniapp, *words, script=SCRIPT, env=None):
-    return subprocess.run([sys.executable, script, "--miniapp", miniapp.path, *words],
-                          capture_output=True, text=True, env=miniapp.environment(env),
-                          check=False, timeout=DEADLINE_S)
+    return completed([sys.executable, script, "--miniapp", miniapp.path, *words], env=miniapp.environment(env))
 
 
 def test_emulated_device(miniapp, tmp_path):
@@ -157,8 +155,7 @@ print(json.dumps({{"validation": [{{"passed": True}}],
 
 
 def test_program_that_is_not_there(miniapp, tmp_path):
-    done = subprocess.run([sys.executable, SCRIPT, "--miniapp", tmp_path / "none"],
-                          capture_output=True, text=True, check=False)
+    done = completed([sys.executable, SCRIPT, "--miniapp", tmp_path / "none"])
     assert done.returncode == USAGE and "there is no program" in done.stderr
 
 
@@ -254,7 +251,5 @@ def test_time_that_is_up(script, program, tmp_path, monkeypatch):
 
 
 def test_folder_that_is_not_there(program, tmp_path):
-    done = subprocess.run([sys.executable, SCRIPT, "--miniapp", program, "-o",
-                           tmp_path / "none" / "x"], capture_output=True, text=True, check=False,
-                          timeout=DEADLINE_S)
+    done = completed([sys.executable, SCRIPT, "--miniapp", program, "-o", tmp_path / "none" / "x"])
     assert_failed(done, OUTPUT, "folder", "run/gpu-check: ")

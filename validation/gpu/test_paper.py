@@ -8,16 +8,14 @@ import sys
 import pytest
 
 from conftest import DEVICE, HERE, INPUT, LONG, USAGE, assert_failed
-from processes import DEADLINE_S, executable, load_script
+from processes import completed, executable, load_script
 
 LIMITS = HERE / "gpu/paper.json"
 SCRIPT = HERE.parent / "run" / "dev" / "paper"
 
 
 def paper(*words, **options):
-    return subprocess.run([sys.executable, SCRIPT, *words],
-                          capture_output=True, text=True, check=False, timeout=DEADLINE_S,
-                          **options)
+    return completed([sys.executable, SCRIPT, *words], **options)
 
 
 @pytest.fixture
@@ -541,8 +539,7 @@ def test_program_of_other_sources(script, monkeypatch, tmp_path, capsys):
 def test_ptxas_that_refuses_the_ptx(script, tmp_path, capsys):
     """Its columns would be empty, and the limits unchecked."""
     ptxas = tmp_path / "ptxas"
-    ptxas.write_text("#!/bin/sh\necho 'made up' >&2\necho 'fatal: no such ISA' >&2\nexit 255\n")
-    ptxas.chmod(0o755)
+    executable(ptxas, "#!/bin/sh\necho 'made up' >&2\necho 'fatal: no such ISA' >&2\nexit 255\n")
     with pytest.raises(SystemExit) as ended:
         script.assembled(script.Tools(ptxas, None, ()), tmp_path / "eos.ptx", "sm_90")
     said = capsys.readouterr().err

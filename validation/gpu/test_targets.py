@@ -10,7 +10,7 @@ import pytest
 
 import check_image as images_of
 from conftest import DEVICE, DONE, MISMATCH, USAGE
-from processes import load_script
+from processes import completed, load_script
 
 ROOT = Path(__file__).resolve().parents[2]
 CHECK_IMAGE = ROOT / "validation" / "gpu" / "check_image.py"
@@ -46,8 +46,7 @@ def test_device_of_another_kind(miniapp, targets, small):
 # ---- images ----
 
 def check_image(module, *targets):
-    done = subprocess.run([sys.executable, CHECK_IMAGE, module, *targets], capture_output=True,
-                          text=True, check=False)
+    done = completed([sys.executable, CHECK_IMAGE, module, *targets])
     assert "Traceback" not in done.stderr, done.stderr
     return done
 
@@ -91,12 +90,10 @@ def compile_as_a_whole(miniapp, targets):
         pytest.skip("needs a build by Clang for NVIDIA's GPUs, and a ptxas")
 
     def run(source):
-        return subprocess.run(
-            [WHOLE_PROGRAM, "env", "clang-19", "-O3", "-fPIC", "-fopenmp", "-fopenmp-cuda-mode",
-             "--offload-arch=sm_90", f"--cuda-path={Path(ptxas).parent.parent}",
-             "--libomptarget-nvptx-bc-path=/usr/lib/llvm-19/lib", "-fnoopenmp-relocatable-target",
-             "-fno-crash-diagnostics", "-c", source, "-o", source.with_suffix(".o")],
-            capture_output=True, text=True, check=False)
+        return completed([WHOLE_PROGRAM, "env", "clang-19", "-O3", "-fPIC", "-fopenmp", "-fopenmp-cuda-mode",
+                          "--offload-arch=sm_90", f"--cuda-path={Path(ptxas).parent.parent}",
+                          "--libomptarget-nvptx-bc-path=/usr/lib/llvm-19/lib", "-fnoopenmp-relocatable-target",
+                          "-fno-crash-diagnostics", "-c", source, "-o", source.with_suffix(".o")])
     return run
 
 

@@ -13,7 +13,7 @@ import h5py
 import pytest
 
 from conftest import DEVICE, DONE, INPUT, OUTPUT, QUICK, USAGE, assert_one_line
-from processes import DEADLINE_S
+from processes import completed
 
 # Veros's names: the settings that --set knows
 SETTINGS = {"start_time": 0, "enable_wind_mixing": 0, "enable_interior_forcing": 0,
@@ -302,9 +302,7 @@ def test_processor_that_lacks_a_feature(miniapp, small):
     """valgrind's processor has no AVX-512; -march=native may have asked for it."""
     if not shutil.which("valgrind"):
         pytest.skip("valgrind is missing")
-    done = subprocess.run(["valgrind", "-q", *miniapp.command(*QUICK, "-k", "eos", small)],
-                          capture_output=True, text=True, check=False, timeout=DEADLINE_S,
-                          env=miniapp.environment())
+    done = completed(["valgrind", "-q", *miniapp.command(*QUICK, "-k", "eos", small)], env=miniapp.environment())
     if " avx512f " not in Path("/proc/cpuinfo").read_text():
         assert done.returncode == DONE, done
         return

@@ -9,14 +9,13 @@ import random
 import re
 import resource
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 import fields
 from conftest import DEVICE, DONE, INPUT, LONG, OUTPUT, QUICK, TROUBLE, assert_failed, assert_one_line, write
-from processes import FullPipe, pause_at_random
+from processes import FullPipe, completed, pause_at_random
 from test_output import unfinished
 
 
@@ -108,9 +107,8 @@ def in_a_namespace(miniapp, mounts, words, *arguments):
         pytest.skip("this needs unshare")
     namespace = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
     script = f"{mounts} || exit 77; shift {len(words)}; exec \"$@\""
-    done = subprocess.run(
-        [*namespace, "sh", "-c", script, "sh", *words, *miniapp.command(*QUICK, *arguments)],
-        capture_output=True, text=True, env=miniapp.environment(), check=False)
+    done = completed([*namespace, "sh", "-c", script, "sh", *words, *miniapp.command(*QUICK, *arguments)],
+                     env=miniapp.environment())
     if done.returncode in (1, 77) and ("unshare" in done.stderr or "mount" in done.stderr):
         pytest.skip(f"nothing can be mounted here: {done.stderr}")
     return done

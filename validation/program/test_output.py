@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from conftest import DONE, HERE, INPUT, MISMATCH, OUTPUT, QUICK, TROUBLE, USAGE, read, write
-from processes import library, pause_at_random
+from processes import completed, library, pause_at_random
 
 pytestmark = pytest.mark.every_gpu
 
@@ -303,10 +303,9 @@ def test_full_disk(miniapp, small, tmp_path, size, kilobytes):
     disk, left = tmp_path / "disk", tmp_path / "left"
     disk.mkdir()
     namespace = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
-    done = subprocess.run(
-        [*namespace, "sh", "-c", ON_A_SMALL_DISK, "sh", disk, f"{kilobytes}k", left,
-         *miniapp.command(*QUICK, small, *size, "--output", disk / "output.h5")],
-        capture_output=True, text=True, env=miniapp.environment(), check=False)
+    done = completed([*namespace, "sh", "-c", ON_A_SMALL_DISK, "sh", disk, f"{kilobytes}k", left,
+                      *miniapp.command(*QUICK, small, *size, "--output", disk / "output.h5")],
+                     env=miniapp.environment())
     if done.returncode in (1, 77) and ("unshare" in done.stderr or "mount" in done.stderr):
         pytest.skip(f"a tmpfs cannot be mounted here: {done.stderr}")
     assert done.returncode == OUTPUT, done

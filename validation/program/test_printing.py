@@ -6,11 +6,11 @@ import io
 import json
 import os
 import re
-import subprocess
 
 import pytest
 
 from conftest import DONE, INPUT, QUICK, USAGE
+from processes import completed
 
 # What a terminal obeys: escape sequences and others of C0, DEL, C1 in UTF-8 and as bytes, separators,
 # and what turns the order of text round; then bytes that are no UTF-8.
@@ -102,8 +102,7 @@ def test_saved_run(miniapp, small, tmp_path, text, printed):
 def test_name_of_the_program(miniapp, small):
     """Whoever starts it may give it any."""
     for words in (["--help"], ["--version"], [small, *QUICK], ["--no-such-option"]):
-        done = subprocess.run(["\x1b[31m", *map(str, words)], executable=miniapp.path, text=True,
-                              capture_output=True, check=False, env=miniapp.environment())
+        done = completed(["\x1b[31m", *map(str, words)], executable=miniapp.path, env=miniapp.environment())
         assert done.returncode == (USAGE if words == ["--no-such-option"] else DONE), done
         assert_harmless(done.stdout + done.stderr)
 

@@ -8,7 +8,6 @@ import itertools
 import os
 import re
 import pickle
-import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +19,7 @@ import pytest
 import miniapp as package
 from miniapp import ghosts, library as libraries
 from conftest import GRID, HERE, INPUT, PACKAGE, read, read_of
-from processes import DEADLINE_S
+from processes import completed
 
 pytestmark = [pytest.mark.usefixtures("library"), pytest.mark.every_device, pytest.mark.unsanitized("it needs a sanitized Python")]
 
@@ -57,8 +56,7 @@ def test_corners_on_the_southern_wall(cyclic, columns):
 
 def run(code, **environment):
     """A Python of its own that has the package."""
-    return subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=False,
-                          timeout=DEADLINE_S, env={**os.environ, "PYTHONPATH": str(PACKAGE), **environment})
+    return completed([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(PACKAGE), **environment})
 
 
 # ---- kernels ----

@@ -3,7 +3,6 @@ any number of threads; settings that change them, and those that are not finite.
 
 import json
 import re
-import subprocess
 import sys
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 
 import fields
 from conftest import DEVICE, DONE, GRID, GRID_REFERENCE, HERE, MISMATCH, QUICK, field_of, read, replace, write
-from processes import executable
+from processes import completed, executable
 from test_kernels import reference_of
 from test_verdict import edit, scale_of
 
@@ -38,8 +37,7 @@ def test_quickstart(miniapp, devices):
 # ---- the other stored inputs ----
 
 def run_validate(miniapp, *words):
-    return subprocess.run([sys.executable, HERE.parent / "run" / "validate", *words], capture_output=True,
-                          text=True, check=False, env=miniapp.environment())
+    return completed([sys.executable, HERE.parent / "run" / "validate", *words], env=miniapp.environment())
 
 
 @pytest.mark.unsanitized("test_switches.py takes each path, and restarts and means make steps")

@@ -17,7 +17,7 @@ import pytest
 from conftest import HERE, INPUT, assert_failed, read
 from miniapp import DeviceError, Error, InputError, Library, LibraryError, State, UsageError
 from miniapp.library import DECLARATIONS, LISTENER, OUT, PRECISIONS, Grid, Status
-from processes import DEADLINE_S
+from processes import completed
 
 RUN = HERE.parent / "run"
 sys.path.insert(0, str(RUN))
@@ -302,9 +302,7 @@ print(json.dumps({"arguments": sys.argv[1:], "version": module.__version__,
 
 
 def backend(path, *arguments, python=sys.executable):
-    return subprocess.run([python, RUN / "pyhpc_backend.py", "--library", path,
-                           *map(str, arguments)], capture_output=True, text=True, check=False,
-                          timeout=DEADLINE_S)
+    return completed([python, RUN / "pyhpc_backend.py", "--library", path, *map(str, arguments)])
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ import csv
 import json
 import re
 import shutil
-import subprocess
 
 import pytest
 
 from conftest import DEVICE, HERE, INPUT, QUICK, TROUBLE, USAGE, checksums_in
+from processes import completed
 
 pytestmark = pytest.mark.unsanitized("the directives of a module are not those of another build's sanitizers")
 
@@ -110,8 +110,7 @@ def test_module_that_cannot_be_loaded(miniapp, small, varied, device, tmp_path, 
         (tmp_path / "lib" / name).write_text("no module\n")
     if what == "other":
         shutil.copy((build / "lib/libminiapp.so").resolve(), tmp_path / "lib" / name)
-    done = subprocess.run([tmp_path / "bin/miniapp", small, "--variant", varied[1], "-d", device],
-                          capture_output=True, text=True, check=False)
+    done = completed([tmp_path / "bin/miniapp", small, "--variant", varied[1], "-d", device])
     assert done.returncode == DEVICE and done.stderr.count("\n") == 1, done
     assert re.match(f"miniapp: variant '{varied[1]}' cannot be used: .*({why})", done.stderr), done
 

@@ -1,12 +1,11 @@
 """run/dev/fuzz: what it makes of findings, with a fuzzer that is made up."""
 
-import subprocess
 import sys
 
 import pytest
 
 from conftest import DONE, HERE, INPUT, MISMATCH, assert_failed
-from processes import DEADLINE_S
+from processes import completed, executable
 
 pytestmark = pytest.mark.unsanitized("it is of a script")
 
@@ -29,12 +28,8 @@ OURS = "    #3 0x4 in read_box /miniapp/file/hdf5_file.c:7\n"
 
 def fuzz(folder, text):
     """A run where the fuzzer does this with its finding."""
-    (folder / "bin").mkdir(parents=True)
-    program = folder / "bin" / "fuzz_input"
-    program.write_text(FUZZER.format(text=text))
-    program.chmod(0o755)
-    return subprocess.run([sys.executable, SCRIPT, "--build", folder, "--seconds", "1"],
-                          capture_output=True, text=True, check=False, timeout=DEADLINE_S)
+    executable(folder / "bin" / "fuzz_input", FUZZER.format(text=text))
+    return completed([sys.executable, SCRIPT, "--build", folder, "--seconds", "1"])
 
 
 def end(stack, code=77):
@@ -60,6 +55,5 @@ def test_what_fails(tmp_path, text, where):
 
 
 def test_folder_without_a_fuzzer(tmp_path):
-    done = subprocess.run([sys.executable, SCRIPT, "--build", tmp_path], capture_output=True,
-                          text=True, check=False)
+    done = completed([sys.executable, SCRIPT, "--build", tmp_path])
     assert_failed(done, INPUT, "holds no fuzzer")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import DEVICE, GRID, GRID_REFERENCE, QUICK, USAGE
-from processes import DEADLINE_S, executable
+from processes import DEADLINE_S, completed, executable
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = ROOT / "run"
@@ -37,9 +37,8 @@ def show(miniapp, tmp_path):
     """In the program's place: it prints its process, threads, limit of memory and command line. The
     kernels are the program's."""
     path = tmp_path / "show"
-    path.write_text(f'#!/bin/sh\n[ "$1" != --list-kernels ] || exec "{miniapp.path}" "$1"\n'
-                    'echo "$$ $OMP_NUM_THREADS $(ulimit -v)"\nprintf "%s\\n" "$@"\n')
-    path.chmod(0o755)
+    executable(path, f'#!/bin/sh\n[ "$1" != --list-kernels ] || exec "{miniapp.path}" "$1"\n'
+                     'echo "$$ $OMP_NUM_THREADS $(ulimit -v)"\nprintf "%s\\n" "$@"\n')
     return path
 
 
@@ -163,9 +162,8 @@ def test_the_suggested_size_fits_the_memory_asked_for(miniapp):
     """Each kernel's run says what it needs if it is refused."""
     sizes = {re.search(r"--size (\w+)", (JOBS / scheduler / "sweep").read_text())[1] for scheduler in ("slurm", "sge")}
     for size, kernel in itertools.product(sizes, miniapp.ocean):
-        done = subprocess.run(["sh", "-c", 'ulimit -v 400000; exec "$@"', "sh", miniapp.path, "--kernel",
-                               kernel.name, "--precision", "float64,float32", "--size", size, GRID],
-                              capture_output=True, text=True, check=False)
+        done = completed(["sh", "-c", 'ulimit -v 400000; exec "$@"', "sh", miniapp.path, "--kernel", kernel.name,
+                          "--precision", "float64,float32", "--size", size, GRID])
         needed = re.search(r"needs ([\d.]+) ([MG])B", done.stderr)
         assert done.returncode == DEVICE and needed, done
         assert float(needed[1]) * {"M": 1e6, "G": 1e9}[needed[2]] < 7e9, done.stderr
@@ -183,10 +181,8 @@ def site(miniapp, tmp_path):
     text = (JOBS / "site.sh").read_text()
     assert text.count("# site: the modules") == 1
     (folder / "run/jobs/site.sh").write_text(text.replace("# site: the modules", "module load cuda\n"))
-    program = folder / "program"
-    program.write_text(f'#!/bin/sh\n[ "$1" != --list-kernels ] || exec "{miniapp.path}" "$1"\n'
-                       'echo "$OMP_PROC_BIND $OMP_PLACES ${LOADED-none}"\n')
-    program.chmod(0o755)
+    executable(folder / "program", f'#!/bin/sh\n[ "$1" != --list-kernels ] || exec "{miniapp.path}" "$1"\n'
+                                   'echo "$OMP_PROC_BIND $OMP_PLACES ${LOADED-none}"\n')
     return folder
 
 
@@ -268,8 +264,7 @@ def test_sge_accepts_the_directives(script):
     if not shutil.which("qconf") or subprocess.run(["qconf", "-ss"], capture_output=True,
                                                    check=False).returncode:
         pytest.skip("no qmaster of Grid Engine here")
-    done = subprocess.run(["qsub", "-verify", JOBS / script], capture_output=True, text=True,
-                          check=False, cwd=ROOT)
+    done = completed(["qsub", "-verify", JOBS / script], cwd=ROOT)
     assert done.returncode == 0, done
 
 
@@ -287,6 +282,5 @@ def test_shell_script_is_executable_and_clean(script):
     assert os.access(ROOT / script, os.X_OK) != script.endswith(".sh")  # these are read by others
     if not shutil.which("shellcheck"):
         pytest.skip("no shellcheck here")
-    done = subprocess.run(["shellcheck", "--severity=warning", ROOT / script], capture_output=True,
-                          text=True, check=False)
+    done = completed(["shellcheck", "--severity=warning", ROOT / script])
     assert done.returncode == 0, done.stdout

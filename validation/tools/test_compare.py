@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from conftest import DONE, GRID, HERE, INPUT, LONG, MISMATCH, OUTPUT, USAGE, assert_failed, assert_one_line
-from processes import DEADLINE_S, executable, forked
+from processes import DEADLINE_S, completed, executable, forked
 
 RUN = HERE.parent / "run"
 sys.path.insert(0, str(RUN))
@@ -78,8 +78,7 @@ def compare(program, *arguments, path=None):
     words = ["--miniapp", program, *arguments]
     if path is None:
         return forked("compare", *words)
-    return subprocess.run([sys.executable, RUN / "compare", *map(str, words)], capture_output=True, text=True,
-                          check=False, timeout=DEADLINE_S, env=dict(os.environ, PYTHONPATH=str(path)))
+    return completed([sys.executable, RUN / "compare", *map(str, words)], env=dict(os.environ, PYTHONPATH=str(path)))
 
 
 def refuses(program, code, pattern, *arguments):
@@ -284,10 +283,9 @@ def test_refusals(program, tmp_path):
 
 def test_a_size_that_does_not_fit(program):
     most = 2 ** 36  # of memory, so that no machine has enough
-    done = subprocess.run(
-        [sys.executable, RUN / "compare", "--miniapp", program, "--no-venv", "--kernel", "expsum",
-         "--framework", "numpy", "--size", str(2 ** 40)], capture_output=True, text=True, check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
+    done = completed([sys.executable, RUN / "compare", "--miniapp", program, "--no-venv", "--kernel", "expsum",
+                      "--framework", "numpy", "--size", str(2 ** 40)],
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
     assert done.returncode == INPUT, done
     assert_one_line(done.stderr)
     assert "out of memory" in done.stderr

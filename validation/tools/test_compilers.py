@@ -6,14 +6,13 @@ import importlib.util
 import io
 import re
 import shutil
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 
 from conftest import DONE, HERE, INPUT, LONG, MISMATCH, assert_failed
-from processes import forked, load_script
+from processes import completed, executable, forked, load_script
 
 SCRIPT = HERE.parent / "run" / "compilers"
 
@@ -99,8 +98,7 @@ def test_wrong_arguments():
 
 
 def test_a_python_without_packages():
-    done = subprocess.run([sys.executable, "-S", SCRIPT], capture_output=True, text=True,
-                          check=False)
+    done = completed([sys.executable, "-S", SCRIPT])
     assert_failed(done, INPUT, "h5py")
 
 
@@ -124,9 +122,7 @@ def outcome(miniapp, compilers, small, tmp_path, monkeypatch, capsys):
     for name, text in PROGRAMS.items():
         (tmp_path / name).mkdir()
         if text:
-            (tmp_path / name / "program").write_text(f"#!/bin/sh\n{text}\n".format(
-                miniapp=miniapp.path))
-            (tmp_path / name / "program").chmod(0o755)
+            executable(tmp_path / name / "program", f"#!/bin/sh\n{text}\n".format(miniapp=miniapp.path))
 
     def build(name, _compiler, _flags):
         path = tmp_path / name / "program"
@@ -194,8 +190,7 @@ def test_times(outcome, miniapp, tmp_path):
         assert row, kernel.name
     files = [tmp_path / build / "times-float64.json" for build in ("good", "other")]
     if shutil.which("python3") and importlib.util.find_spec("matplotlib"):
-        done = subprocess.run([sys.executable, SCRIPT.parent / "plot", *files, "-o", tmp_path / "times"],
-                              capture_output=True, text=True, check=False)
+        done = completed([sys.executable, SCRIPT.parent / "plot", *files, "-o", tmp_path / "times"])
         assert done.returncode == DONE and (tmp_path / "times-ratios.svg").exists(), done
 
 

@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from conftest import LONG
-from processes import executable
+from processes import completed, executable
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def configure(build, *words, source=ROOT):
-    return subprocess.run(["cmake", "-S", source, "-B", build, "-G", "Ninja", *words], capture_output=True, text=True,
-                          check=False)
+    return completed(["cmake", "-S", source, "-B", build, "-G", "Ninja", *words])
 
 
 def refuses(complaint, *words, **options):
@@ -75,7 +74,7 @@ def test_wide_count(tmp_path):
                     "-DCMAKE_C_COMPILER=clang-19", "-DMINIAPP_OFFLOAD=emulated", "-DMINIAPP_WIDE_COUNT=ON"],
                    check=True)
     subprocess.run(["cmake", "--build", tmp_path, "--target", "unit_offload"], check=True)
-    done = subprocess.run([tmp_path / "bin" / "unit_offload"], capture_output=True, text=True, check=False)
+    done = completed([tmp_path / "bin" / "unit_offload"])
     assert done.returncode == 0 and "SKIPPED" not in done.stderr + done.stdout, done
 
 

@@ -18,7 +18,7 @@ import textwrap
 import pytest
 
 from conftest import DONE, HERE
-from processes import DEADLINE_S, executable
+from processes import DEADLINE_S, completed, executable
 
 ROOT = HERE.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md",
@@ -152,8 +152,7 @@ def test_commands_run(page, repository, environment, ran):
             environment[assignment[1]] = assignment[2]
         elif command not in ran and not why_not(command):
             ran.add(command)
-            done = subprocess.run(command, shell=True, cwd=repository, env=environment, text=True,
-                                  capture_output=True, check=False, timeout=DEADLINE_S)
+            done = completed(command, shell=True, cwd=repository, env=environment)
             assert done.returncode == DONE and "Traceback" not in done.stderr, (command, done)
 
 
@@ -162,9 +161,7 @@ def test_python_runs(page, repository, environment):
     environment["PYTHONPATH"] = str(ROOT / "python" / "src")
     for block in blocks(page):
         if re.match(PYTHON, block[0]):
-            done = subprocess.run([sys.executable, "-c", "\n".join(block)], cwd=repository,
-                                  env=environment, text=True, capture_output=True, check=False,
-                                  timeout=DEADLINE_S)
+            done = completed([sys.executable, "-c", "\n".join(block)], cwd=repository, env=environment)
             assert done.returncode == DONE, done.stderr
 
 
@@ -304,9 +301,8 @@ def test_every_script_is_told_of():
 
 def test_tables_are_those_of_the_program(miniapp):
     """run/dev/tables --write makes them."""
-    done = subprocess.run([sys.executable, ROOT / "run/dev/tables", "--check"], capture_output=True, text=True,
-                          check=False, env={**os.environ, "MINIAPP_LIBRARY": str(
-                              miniapp.path.parent.parent / "lib/libminiapp.so")})
+    done = completed([sys.executable, ROOT / "run/dev/tables", "--check"],
+                     env={**os.environ, "MINIAPP_LIBRARY": str(miniapp.path.parent.parent / "lib/libminiapp.so")})
     assert done.returncode == DONE, done.stderr
 
 

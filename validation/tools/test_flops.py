@@ -1,13 +1,12 @@
 """run/dev/flops: when a count is off the description, and what it cannot use. The whole takes two minutes."""
 
 import shutil
-import subprocess
 import sys
 
 import pytest
 
 from conftest import DONE, HERE, INPUT, LONG, MISMATCH, USAGE, assert_failed
-from processes import load_script
+from processes import completed, executable, load_script
 
 SCRIPT = HERE.parent / "run" / "dev" / "flops"
 POINTS, INTERIOR = 132 * 68 * 20, 128 * 64 * 20
@@ -70,8 +69,7 @@ def test_events_of_kernels(flops, tmp_path):
 
 
 def refuses(path, pattern):
-    done = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, check=False,
-                          env={"PATH": str(path)})
+    done = completed([sys.executable, SCRIPT], env={"PATH": str(path)})
     assert_failed(done, INPUT, pattern, "run/dev/flops: ")
 
 
@@ -79,8 +77,7 @@ def test_tools_that_are_missing_or_fail(tmp_path):
     """Before anything is built."""
     for tool in ("cmake", "ninja", "clang-19", "valgrind", "objdump"):
         refuses(tmp_path, f"{tool} is missing")
-        (tmp_path / tool).write_text("#!/bin/sh\necho 'Error: made up' >&2\nexit 1\n")
-        (tmp_path / tool).chmod(0o755)
+        executable(tmp_path / tool, "#!/bin/sh\necho 'Error: made up' >&2\nexit 1\n")
     refuses(tmp_path, "the build failed: Error: made up")
 
 
@@ -94,8 +91,7 @@ def test_run_that_fails(flops, capsys):
 def test_the_table(flops):
     if not (LONG and all(map(shutil.which, flops.TOOLS))):
         pytest.skip("counting takes two minutes: MINIAPP_TEST_LONG=1 does it, with valgrind")
-    done = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, check=False)
+    done = completed([sys.executable, SCRIPT])
     assert done.returncode == DONE and done.stderr == "", done
-    done = subprocess.run([sys.executable, SCRIPT, "none"], capture_output=True, text=True,
-                          check=False)
+    done = completed([sys.executable, SCRIPT, "none"])
     assert done.returncode == USAGE and "there is no kernel 'none'" in done.stderr

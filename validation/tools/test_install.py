@@ -8,14 +8,13 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from conftest import DEVICE, DONE, HERE, MISMATCH, USAGE, assert_failed
-from processes import DEADLINE_S
+from processes import completed
 
 ROOT = HERE.parent
 CLIENTS = ROOT / "docs" / "client"
@@ -28,8 +27,7 @@ STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 
 
 def command(*words, **options):
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True,
-                          check=False, timeout=DEADLINE_S, **options)
+    done = completed([str(word) for word in words], **options)
     assert done.returncode == DONE, done
     return done.stdout
 
@@ -64,7 +62,7 @@ def says_dhdt(client, device, *, library=None):
 
 
 def refuses(client, device, code, **options):
-    done = subprocess.run([client, device], capture_output=True, text=True, check=False, **options)
+    done = completed([client, device], **options)
     assert_failed(done, code, start="client: ")
 
 
@@ -119,9 +117,8 @@ def test_versions(prefix, tmp_path, version, fits):
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.25)\nproject(client LANGUAGES C)\n"
         f"find_package(miniapp {version} REQUIRED)\n")
-    done = subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "build", "-G", "Ninja",
-                           f"-DCMAKE_PREFIX_PATH={prefix}"], capture_output=True, text=True,
-                          check=False)
+    done = completed(["cmake", "-S", tmp_path, "-B", tmp_path / "build", "-G", "Ninja",
+                      f"-DCMAKE_PREFIX_PATH={prefix}"])
     assert (done.returncode == DONE) == fits, done
 
 
@@ -254,7 +251,7 @@ def test_kernel_of_a_site(newer, tmp_path):
     words = (program, ROOT / "inputs/grid.h5", "-r", "1", "-k", "heat", "--validate", tmp_path / "stored",
              "--precision", "float64,float32")
     assert "validation PASSED: 2 of 2" in command(*words)
-    done = subprocess.run([*words, "--set", "heat_capacity=4e6"], capture_output=True, text=True, check=False)
+    done = completed([*words, "--set", "heat_capacity=4e6"])
     assert done.returncode == MISMATCH and "validation FAILED: 0 of 2" in done.stdout, done
     assert "heat: heat content of the water" in command(program, "--list-kernels").split("\n\n")[0]
 
@@ -268,8 +265,7 @@ def test_kernels_of_a_site_that_are_none(tmp_path, tmp_path_factory, names, why)
     for name in names:
         shutil.copy(ROOT / "docs/site" / name.replace("eos", "heat"), site / name)
     build = tmp_path_factory.getbasetemp() / "none"  # which looks at the compiler once
-    done = subprocess.run(["cmake", "-S", ROOT, "-B", build, "-DCMAKE_C_COMPILER=clang-19", f"-DMINIAPP_KERNELS={site}"],
-                          capture_output=True, text=True, check=False)
+    done = completed(["cmake", "-S", ROOT, "-B", build, "-DCMAKE_C_COMPILER=clang-19", f"-DMINIAPP_KERNELS={site}"])
     assert done.returncode and why in " ".join(done.stderr.split()), done.stderr
 
 

@@ -23,10 +23,8 @@ SCRIPTS = {
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_ctrl_c(script, tmp_path):
-    (tmp_path / "bin").mkdir()
     for tool in SCRIPTS[script]:
-        (tmp_path / tool).write_text(f"#!/bin/sh\n: >{tmp_path}/runs\nexec /bin/sleep 60\n")
-        (tmp_path / tool).chmod(0o755)
+        executable(tmp_path / tool, f"#!/bin/sh\n: >{tmp_path}/runs\nexec /bin/sleep 60\n")
     words = ["--build", tmp_path] if script == "dev/fuzz" else []
     with subprocess.Popen([sys.executable, HERE.parent / "run" / script, *words],
                           env={"PATH": str(tmp_path), "CUDA_PATH": str(tmp_path)}, text=True,

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from conftest import GRID, HERE, INPUT, OUTPUT, USAGE, assert_failed, assert_one_line
-from processes import DEADLINE_S
+from processes import completed
 
 for package in ("matplotlib", "xarray", "h5netcdf"):
     pytest.importorskip(package, reason=f"without {package} there is nothing to draw with")
@@ -58,8 +58,7 @@ def saved(tmp_path):
 
 
 def script(*arguments):
-    return subprocess.run([sys.executable, RUN / "plot", *map(str, arguments)],
-                          capture_output=True, text=True, check=False, timeout=DEADLINE_S)
+    return completed([sys.executable, RUN / "plot", *map(str, arguments)])
 
 
 @pytest.fixture

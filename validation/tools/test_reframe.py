@@ -3,14 +3,13 @@
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import h5py
 import pytest
 
 from conftest import GRID_REFERENCE
-from processes import DEADLINE_S, executable
+from processes import completed, executable
 
 ROOT = Path(__file__).resolve().parents[2]
 CHECK = ROOT / "run" / "reframe" / "check"
@@ -20,8 +19,7 @@ PROGRAM = ROOT / "build" / "host" / "bin" / "miniapp"
 
 
 def reframe(*options, env=None):
-    return subprocess.run([CHECK, "--nocolor", *options], env=env or os.environ, cwd=ROOT,
-                          capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+    return completed([CHECK, "--nocolor", *options], env=env or os.environ, cwd=ROOT)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -14,7 +14,7 @@ import pytest
 
 from conftest import (DEVICE, DONE, GRID, GRID_REFERENCE, HERE, INPUT, MISMATCH, OUTPUT, USAGE,
                       assert_failed, assert_one_line)
-from processes import DEADLINE_S, executable, forked, wait_for
+from processes import DEADLINE_S, completed, executable, forked, wait_for
 
 REGRESS = HERE.parent / "run/regress"
 sys.path.insert(0, str(REGRESS.parent))
@@ -233,10 +233,8 @@ def test_a_full_disk(made_up):
     old = made_up.baseline.read_bytes()
     files = set(made_up.folder.iterdir())
     limit = len(old) // 2
-    done = subprocess.run([sys.executable, REGRESS, "save", made_up.baseline, "--miniapp",
-                           made_up.program], capture_output=True, text=True, check=False,
-                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
-                                                                (limit, limit)))
+    done = completed([sys.executable, REGRESS, "save", made_up.baseline, "--miniapp", made_up.program],
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
     assert_failed(done, OUTPUT, "File too large")
     assert made_up.baseline.read_bytes() == old and set(made_up.folder.iterdir()) == files
 

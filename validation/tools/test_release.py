@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from processes import DEADLINE_S
+from processes import completed
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = re.search(r"^project\(miniapp VERSION (\S+) ", (ROOT / "CMakeLists.txt").read_text(),
@@ -53,9 +53,8 @@ def commit(path):
 
 def release(path, *words):
     """It builds in a folder for temporary files what run/test's ccache has: by paths below that."""
-    return subprocess.run([path / "run/dev/release", "--no-tests", "--dry-run", *words], cwd=path,
-                          capture_output=True, text=True, check=False, timeout=DEADLINE_S,
-                          env={**os.environ, "CCACHE_BASEDIR": tempfile.gettempdir()})
+    return completed([path / "run/dev/release", "--no-tests", "--dry-run", *words], cwd=path,
+                     env={**os.environ, "CCACHE_BASEDIR": tempfile.gettempdir()})
 
 
 def fails(clone, pattern, version=VERSION):

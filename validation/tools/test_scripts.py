@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import HERE, INPUT
-from processes import DEADLINE_S, Running, executable, forked
+from processes import Running, completed, executable, forked
 from test_printing import HARMLESS, OBEYED, assert_harmless, each
 
 ROOT = HERE.parent
@@ -36,8 +36,7 @@ def scripts():
 
 def test_each_mutation_still_changes_a_source():
     """What the tests make of it is seen by validation/mutation/mutate.py, in less than an hour."""
-    done = subprocess.run([sys.executable, HERE / "mutation/mutate.py", "--list"], capture_output=True, text=True,
-                          check=False, timeout=DEADLINE_S)
+    done = completed([sys.executable, HERE / "mutation/mutate.py", "--list"])
     assert done.returncode == 0, [line for line in done.stdout.splitlines() if "NOTHING" in line]
 
 
@@ -46,13 +45,13 @@ def test_each_mutation_still_changes_a_source():
 @pytest.mark.parametrize("job", [str(path.relative_to(RUN)) for path in sorted(RUN.rglob("*"))
                                  if JOBS.fullmatch(str(path.relative_to(RUN)))])
 def test_help_of_a_job_script_is_what_stands_at_its_top(job):
-    done = subprocess.run(["sh", RUN / job, "--help"], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = completed(["sh", RUN / job, "--help"], cwd=ROOT)
     assert done.returncode == 0 and done.stderr == "", done
     assert len(done.stdout.splitlines()) >= 2 and not re.search("^#|set -eu", done.stdout, re.MULTILINE), done
 
 
 def test_help_of_ci():
-    done = subprocess.run([ROOT / ".ci" / "run", "--help"], capture_output=True, text=True, check=False)
+    done = completed([ROOT / ".ci" / "run", "--help"])
     assert done.returncode == 0 and "run/test NAME" in done.stdout, done
 
 
@@ -81,8 +80,8 @@ def test_help_helps_and_does_nothing_else(copied, script, option):
     """It starts none of the programs that do a script's work, and writes nothing."""
     folder, environment = copied
     before = sorted(folder.rglob("*"))
-    done = subprocess.run([folder / "copy" / "run" / script, option], cwd=folder / "home", capture_output=True,
-                          text=True, check=False, timeout=DEADLINE_S, stdin=subprocess.DEVNULL, env=environment)
+    done = completed([folder / "copy" / "run" / script, option], cwd=folder / "home", stdin=subprocess.DEVNULL,
+                     env=environment)
     assert done.returncode == 0 and done.stderr == "", done
     assert f"run/{script}" in done.stdout or f"usage: {script}" in done.stdout, done.stdout
     assert len(done.stdout.splitlines()) >= 3 and "set -eu" not in done.stdout
@@ -92,8 +91,7 @@ def test_help_helps_and_does_nothing_else(copied, script, option):
 def test_packages_that_are_all_installed(tmp_path):
     executable(tmp_path / "dpkg-query", '#!/bin/sh\nfor word; do echo "$word installed"; done\n')
     executable(tmp_path / "apt-get", "#!/bin/sh\nexit 1\n")
-    done = subprocess.run([RUN / "packages", "build"], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, capture_output=True,
-                          text=True, check=False)
+    done = completed([RUN / "packages", "build"], env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
     assert (done.returncode, done.stderr) == (0, "run/packages: all packages are installed\n")
 
 
@@ -216,7 +214,7 @@ def test_absent_file(tmp_path, script, kind):
                                     "validation/physics/make_reference.py", "run/make-input", "run/make-restart",
                                     "run/compare-external", "run/dev/tables"])
 def test_a_python_without_packages(script):
-    done = subprocess.run([sys.executable, "-S", "-E", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = completed([sys.executable, "-S", "-E", script], cwd=ROOT)
     assert done.returncode == INPUT and done.stdout == ""
     assert re.fullmatch(rf"{script}: \S+ lacks the module \w+: run it as /usr/bin/python3 {script}, which has it\n",
                         done.stderr)
@@ -283,8 +281,7 @@ class MadeUp:
                                 "TMPDIR": str(self.temporary), "STARTED": str(self.started)}}
 
     def test(self, *words):
-        return subprocess.run([self.root / "run" / "test", *words], capture_output=True, text=True,
-                              check=False, timeout=DEADLINE_S, **self.options)
+        return completed([self.root / "run" / "test", *words], **self.options)
 
 
 @pytest.fixture
@@ -357,8 +354,7 @@ def test_c_has_no_known_mistakes(miniapp, tmp_path):
     ours = {entry["file"]: entry for entry in commands
             if entry["file"].startswith((f"{ROOT}/miniapp/", f"{ROOT}/physics/"))}
     (tmp_path / "compile_commands.json").write_text(json.dumps([*ours.values()]))
-    done = subprocess.run(["clang-tidy-19", "-p", tmp_path, "--quiet", *ours], cwd=ROOT, capture_output=True,
-                          text=True, check=False)
+    done = completed(["clang-tidy-19", "-p", tmp_path, "--quiet", *ours], cwd=ROOT)
     assert len(ours) > 90 and done.returncode == 0, done.stdout
 
 
@@ -366,12 +362,10 @@ def test_c_is_formatted():
     """By the one version of clang-format that .clang-format is meant for."""
     if not shutil.which("clang-format-19"):
         pytest.skip("clang-format-19 is missing")
-    listing = subprocess.run(["git", "-C", ROOT, "ls-files", "*.c", "*.h"], capture_output=True,
-                             text=True, check=False)
+    listing = completed(["git", "-C", ROOT, "ls-files", "*.c", "*.h"])
     if listing.returncode:
         pytest.skip("this is no checkout of git")
     files = [name for name in listing.stdout.split()
              if Path(name).name not in ("describe.h", "unpack.h")]
-    done = subprocess.run(["clang-format-19", "--dry-run", "--Werror", *files], cwd=ROOT,
-                          capture_output=True, text=True, check=False)
+    done = completed(["clang-format-19", "--dry-run", "--Werror", *files], cwd=ROOT)
     assert done.returncode == 0, done.stderr

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from conftest import DEVICE, HERE, USAGE
-from processes import executable
+from processes import completed, executable
 
 ROOT = HERE.parent
 TARGETS = {"host": "clang-19", "gpu": "clang-19", "gpu-gcc": "gcc-12"}
@@ -16,8 +16,7 @@ LAUNCH = "omp target teams distribute parallel for defaultmap(firstprivate:point
 
 
 def show(*words, **options):
-    return subprocess.run([sys.executable, ROOT / "run" / "dev" / "show", *words], text=True, capture_output=True,
-                          check=False, **options)
+    return completed([sys.executable, ROOT / "run" / "dev" / "show", *words], **options)
 
 
 def nests(target, *words):

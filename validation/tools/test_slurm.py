@@ -157,8 +157,7 @@ exec {miniapp} --size 4096 --size 8192 --size 16384 --size 32768 "$@"
 def test_sweep_goes_on_after_its_node_died(jobs, tmp_path):
     """No row is lost, none is there twice, and none is measured again."""
     program = tmp_path / "program"
-    program.write_text(DIES_IN_THE_SECOND_SIZE.format(miniapp=jobs.miniapp.path))
-    program.chmod(0o755)
+    executable(program, DIES_IN_THE_SECOND_SIZE.format(miniapp=jobs.miniapp.path))
     array = jobs.submit("sweep", TWO_CPUS, "--array=1", arguments=("--repetitions", "5"),
                         MINIAPP=str(program))
     job = f"{array}_1"
