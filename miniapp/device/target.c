@@ -67,7 +67,11 @@ void target_print(const struct target *target, char text[TARGET_TEXT])
         snprintf(text, TARGET_TEXT, "%s", name);
 }
 
-bool target_fits(const struct target *code, bool assembled_at_start, const struct target *gpu)
+/* NVIDIA's GPUs run machine code for GPUs of their own generation that are not newer than they are;
+ * code that is assembled at start (PTX, bitcode) also runs on newer generations. AMD's GPUs run
+ * only machine code for exactly their own architecture. */
+static bool target_fits(const struct target *code, bool assembled_at_start,
+                        const struct target *gpu)
 {
     if (code->kind != gpu->kind || gpu->number < code->number)
         return false;

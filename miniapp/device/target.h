@@ -27,12 +27,6 @@ bool target_parse(const char *text, size_t length, struct target *target);
 
 void target_print(const struct target *target, char text[TARGET_TEXT]);
 
-/* Whether code for a target runs on a GPU. NVIDIA's GPUs run machine code for GPUs of their own
- * generation that are not newer than they are; code that is assembled at start (PTX, bitcode) also
- * runs on newer generations. AMD's GPUs run only machine code for exactly their own
- * architecture. */
-bool target_fits(const struct target *code, bool assembled_at_start, const struct target *gpu);
-
 /* Whether the code for any target of a comma-separated list runs on a GPU. */
 bool targets_fit(const char *list, bool assembled_at_start, const struct target *gpu);
 

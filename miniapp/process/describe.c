@@ -62,7 +62,9 @@ static const char *exact_text(double value, char text[32])
     return text;
 }
 
-const char *settings_text(const struct miniapp_settings *settings, char text[PROVENANCE_TEXT])
+/* NAME=VALUE of all settings, as --set takes them. */
+static const char *settings_text(const struct miniapp_settings *settings,
+                                 char text[PROVENANCE_TEXT])
 {
     text[0] = '\0';
     for (size_t i = 0; i < miniapp_setting_count(); i++) {

@@ -4,9 +4,6 @@
 
 #include "run.h"
 
-/* NAME=VALUE of all settings, as --set takes them. */
-const char *settings_text(const struct miniapp_settings *settings, char text[PROVENANCE_TEXT]);
-
 /* The optional datasets that the input lacks, and what stands in for them: "w (0), kappaH (kappaM
  * times 0.1; the closest is 'kappa_H')"; "" where nothing is absent. */
 const char *absent_text(const struct run *run, char text[PROVENANCE_TEXT]);

@@ -10,6 +10,7 @@ static double nz(const struct result *r) { return (double)r->grid.nz; }
 static double calls(const struct result *r) { return (double)r->timing.calls; }
 static double threads(const struct result *r) { return r->threads ? r->threads : NAN; }
 static double share(const struct result *r) { return known_share(result_share(r)); }
+static double intensity(const struct result *r) { return r->flops / r->bytes; }
 static double best_share(const struct result *r) { return known_share(result_best_share(r)); }
 static const char *kernel(const struct result *r) { return r->kernel; }
 static const char *device(const struct result *r) { return r->device; }
@@ -28,7 +29,6 @@ double result_gb_per_s(const struct result *r) { return 1e-9 * r->bytes / r->tim
 double result_gflop_per_s(const struct result *r) { return 1e-9 * r->flops / r->timing.median; }
 double result_best_gb_per_s(const struct result *r) { return 1e-9 * r->bytes / r->timing.min; }
 double result_best_gflop_per_s(const struct result *r) { return 1e-9 * r->flops / r->timing.min; }
-double result_intensity(const struct result *r) { return r->flops / r->bytes; }
 /* clang-format on */
 
 #define PLACE(member) .place = offsetof(struct result, member)
@@ -57,7 +57,7 @@ const struct column columns[] = {
     {"gflop_per_s", .number = result_gflop_per_s},
     {"bytes", PLACE(bytes), .whole = true},
     {"flops", PLACE(flops), .whole = true},
-    {"intensity", .number = result_intensity},
+    {"intensity", .number = intensity},
     {"bound", .text = result_bound},
     {"share", .number = share},
     {"ceiling_bytes_per_s", PLACE(bandwidth), .above_0 = true},

@@ -84,7 +84,8 @@ const char *shape_text(const struct miniapp_grid *grid, char text[64])
     return text;
 }
 
-const char *time_in_column(double seconds, char text[16])
+/* "1.234 ms", "12.34 s " */
+static const char *time_in_column(double seconds, char text[16])
 {
     static const char *const units[] = {"s ", "ms", "us", "ns"};
     int unit = 0;

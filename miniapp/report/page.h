@@ -33,9 +33,7 @@ int page_item(int column, int indent, const char *item);
 /* "94 x 44 x 20" */
 const char *shape_text(const struct miniapp_grid *grid, char text[64]);
 
-/* Seconds with a unit that leaves at most three digits before the point: "1.234 ms", "12.34 s " for
- * a column, "12.34 s" for a sentence. */
-const char *time_in_column(double seconds, char text[16]);
+/* Seconds with a unit that leaves at most three digits before the point: "1.234 ms", "12.34 s". */
 const char *time_in_words(double seconds, char text[16]);
 
 /* The tables of the rows: times, with an explanation of the marks that occur; rates; and shares of

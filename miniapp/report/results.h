@@ -253,6 +253,5 @@ double result_gb_per_s(const struct result *result); /* of the median call, as t
 double result_gflop_per_s(const struct result *result);
 double result_best_gb_per_s(const struct result *result); /* of the best call, as the next */
 double result_best_gflop_per_s(const struct result *result);
-double result_intensity(const struct result *result); /* flops a byte */
 
 #endif
