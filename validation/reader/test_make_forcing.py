@@ -41,8 +41,10 @@ def forcing(path, times=range(15, 360, 30), units="days since 2000-01-01", **mor
 
 def test_forcing_of_another_grid(make, tmp_path):
     wind = forcing(tmp_path / "wind.nc")
-    code, said = make(*OCEAN, "--forcing", wind, "--variable", "t_rest=dqdt", output=tmp_path / "grid.h5")
+    code, said = make(*OCEAN, "--forcing", wind, "--variable", "t_rest=dqdt", "--default", "s_flux=1e-7",
+                      output=tmp_path / "grid.h5")
     assert code == 0, said
+    assert "s_flux: 1e-07, by --default" in said
     assert "12 records, again after 360 days" in said
     assert "u, v: default" not in said and "and no time steps; --set" in said
     assert said.count("halo 0, cyclic_x 1") == 1
@@ -60,6 +62,7 @@ def test_forcing_of_another_grid(make, tmp_path):
                 assert np.allclose(record[good], (1 + 0.3 * i) * wanted[good], rtol=0, atol=1e-12 * scale)
             assert np.isfinite(values).all()
         assert file["t_rest"].shape == (len(y), len(x)) and np.allclose(file["t_rest"], 40 / HEAT, rtol=1e-14)
+        assert file["s_flux"].shape == (len(y), len(x)) and np.all(file["s_flux"][...] == 1e-7)
         assert b"999" not in file.attrs["references"]  # the version that Debian's xarray gives
         assert file.attrs["enable_wind_mixing"] == 1 and "u" not in file and "v" not in file
         omega = np.pi / 43082

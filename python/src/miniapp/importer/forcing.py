@@ -163,6 +163,9 @@ def add(g, settings, chosen, is_degrees, ocean):
         g[name], period = read(name, *place, source, g, chosen)
         if period:
             g[f"{name}.period"] = period
+    for name in [name for name in chosen.default if name in FIELDS and name not in found]:
+        note(f"{name}: {chosen.default[name]:g}, by --default")
+        g[name] = np.full(g["kbot"].shape, chosen.default[name])
     add_rotation(g)
     if not (g["u"].any() or g["v"].any()):
         del g["u"], g["v"]
