@@ -26,7 +26,8 @@ printable, replacing = whole.printable, whole.replacing
 # Exceptions from reading malformed JSON or CSV; RecursionError comes of deep nesting.
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 SYSTEM_PYTHON = "/usr/bin/python3"
-UNUSABLE, NO_PROGRAM, UNWRITABLE = 3, 4, 5  # exit codes: what of an input or a module, a program, an output cannot be used
+# Exit codes: an input or a module cannot be used, a program cannot, an output cannot be written.
+UNUSABLE, NO_PROGRAM, UNWRITABLE = 3, 4, 5
 
 
 class Unwritten(Exception):

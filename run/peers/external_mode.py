@@ -1,4 +1,4 @@
-"""The kernels of the external mode, and its cost on a GPU, on paper: physics/README.md counts its launches and bytes."""
+"""The kernels of the external mode, and its cost on a GPU, on paper: physics/README.md counts launches and bytes."""
 
 FORMS = {"pressure": "surface_pressure", "stream": "streamfunction"}
 KERNELS = tuple(FORMS.values())

@@ -1,5 +1,5 @@
-"""A run that Veros begins, the program continues and Veros ends, by run/make-input and run/make-restart, is that of Veros
-alone. A Python that has Veros makes the restarts:
+"""A run that Veros begins, the program continues and Veros ends, by run/make-input and run/make-restart, is that of
+Veros alone. A Python that has Veros makes the restarts:
 
     VEROS_PYTHON=venv/bin/python python3 -m pytest --miniapp build/host/bin/miniapp test_make_restart.py
 """
@@ -149,14 +149,16 @@ def with_a_tracer(file):
 SPOILT = {
     "sequence": (set_text("sequence", lambda text: "ocean_step_eke"),
                  "is of the sequence ocean_step_eke, expected ocean"),
-    "settings": (set_text("settings", lambda text: text.replace("c_k=0.1 ", "c_k=0.2 ").replace("enable_eke=1", "enable_eke=0")),
+    "settings": (set_text("settings", lambda text: text.replace("c_k=0.1 ", "c_k=0.2 ").replace("enable_eke=1",
+                                                                                                "enable_eke=0")),
                  "is of a run with c_k = 0.2"),
     "PyOM": (set_text("settings", lambda text: text.replace("pyom_compatibility_mode=0", "pyom_compatibility_mode=1")),
              "is of a run with pyom_compatibility_mode = 1, not 0 of the setup"),
     "no settings": (lambda file: file.attrs.__delitem__("settings"), "has no step or no settings, expected what"),
     "no step": (lambda file: file.attrs.__delitem__("itt"), "has no step or no settings, expected what"),
     "no field": (without("tke_taup1"), "missing: tke_taup1, expected an output of the sequence ocean"),
-    "shape": (with_values("u", lambda values: values[:, :, 1:]), "u has shape (6, 13, 8), expected the setup's (6, 13, 9)"),
+    "shape": (with_values("u", lambda values: values[:, :, 1:]),
+              "u has shape (6, 13, 8), expected the setup's (6, 13, 9)"),
     "wall": (lambda file: file["psi"].attrs.__delitem__("southern_wall"), "psi has no attribute southern_wall"),
     "land": (in_one_cell(0.0), "its land is not the setup's"),
     "not finite": (in_one_cell(np.nan), "salt is not finite everywhere"),
@@ -184,7 +186,8 @@ def answers(veros, ended, known, miniapp):  # pylint: disable=unused-argument
             shutil.copy(folder / "END.nc", folder / f"{name}.nc")
             with h5py.File(folder / f"{name}.nc", "a") as file:
                 spoil(file)
-        miniapp.passes(folder / "grid.h5", "--steps", 1, "-k", "ocean_step_eke", "-o", folder / "given flow.nc", quick=False)
+        miniapp.passes(folder / "grid.h5", "--steps", 1, "-k", "ocean_step_eke", "-o", folder / "given flow.nc",
+                       quick=False)
         done = veros("lid", SETUP, "fill", folder)
         assert done.returncode == DONE, done.stderr
         known["answers"] = json.loads(done.stdout.splitlines()[-1])

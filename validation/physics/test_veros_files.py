@@ -264,8 +264,8 @@ HEAT, MONTH, RATE = 1024 * 3991.86795711963, 30 * 86400.0, 1e-6
 
 
 def add_months(folder, spoil=1.0):
-    """What the run has at the time of its step, but not in other months, by the names of north_atlantic; the wind lies
-    one cell farther east, as in global_1deg."""
+    """Adds what the run has at the time of its step, but not in other months, by the names of north_atlantic; the wind
+    lies one cell farther east, as in global_1deg."""
     with h5py.File(folder / "run.snapshot.nc", "a") as file:
         time = file["Time"][0] * 86400 - json.loads(file.attrs["setup_settings"])["dt_tracer"]
         run = {name: np.where(np.abs(file[name][0]) < 1e15, file[name][0], 0) for name in (

@@ -49,7 +49,8 @@ class Setup(runs.Setup):
     def set_initial_conditions(self, state):
         super().set_initial_conditions(state)
         vs = state.variables
-        noise = runs.make_veros_step.cyclic(np.random.default_rng(3).standard_normal(vs.maskT.shape)) * np.array(vs.maskT)
+        noise = runs.make_veros_step.cyclic(np.random.default_rng(3).standard_normal(vs.maskT.shape))
+        noise *= np.array(vs.maskT)
         vs.temp, vs.salt = vs.temp + 0.1 * noise[..., None], vs.salt + 0.02 * noise[..., None] ** 2
 
     @veros_routine

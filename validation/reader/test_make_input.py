@@ -628,7 +628,7 @@ def at_times(data, name, times, units):
     ("days since 1999-12-30", "360_day", b"2000-02-30 00:00:00", b"360_day"),
     ("months since 2000-01-01", None, None, None), ("days", "noleap", None, None)])
 def test_dates(miniapp, made, tmp_path, units, calendar, origin, known):
-    """What the program needs to have them in snapshots: the run begins at the record's, whatever start_time is."""
+    """Attributes give the program dates for its snapshots: the run begins at the record's, whatever start_time is."""
     times = {"units": units, **({"calendar": calendar} if calendar else {})}
     data = ocean().expand_dims(time=2).assign_coords(time=("time", [0.0, 60.5], times))
     g = made(save(data, tmp_path / "t.nc"), "--time", 1, "--set", "start_time=43200")

@@ -227,7 +227,7 @@ def test_a_binding_of_the_user_stays(site):
 
 # ---- directives ----
 
-# What sbatch does not know of LSF's: resources, GPUs, requeueing, the signal before the limit.
+# Directives of LSF's that sbatch does not know: resources, GPUs, requeueing, the signal before the limit.
 UNKNOWN_TO_SLURM = ("#BSUB -R", "#BSUB -gpu", "#BSUB -r", "#BSUB -wa", "#BSUB -wt")
 
 

@@ -148,8 +148,8 @@ def write(chosen, g, root, is_degrees):
 
 
 def compare_inputs(source, chosen):
-    """A snapshot of miniapp knows the input of its run: another may be another ocean with as many points. What a
-    snapshot of chosen fields lacks is of another time."""
+    """A snapshot of miniapp knows the input of its run: another may be another ocean with as many points. A
+    snapshot of chosen fields lacks others of its time."""
     for path, dataset in source.datasets:
         if "chosen_fields" in dataset.attrs:
             note(f"warning: {path}: a snapshot of chosen fields alone: END.state.nc beside it holds all of a step")

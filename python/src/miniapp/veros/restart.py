@@ -34,7 +34,7 @@ def dataset_of(name, level):
 
 
 class End:
-    """What a run has written, for a state of Veros."""
+    """The output of a run, for a state of Veros."""
 
     def __init__(self, path, file, state):
         self.path, self.file, self.state, self.attributes = path, file, state, {}
@@ -52,7 +52,7 @@ class End:
         raise InputError(f"{self.path}: {why}")
 
     def values(self, name, rank):
-        """Of one time level, with ghosts and Veros's axes."""
+        """A field at one time level, with ghosts and Veros's axes."""
         dataset, settings = self.file[name], self.state.settings
         values = dataset[0] if dataset.ndim > rank else dataset[()]  # a snapshot has one record
         inner = (settings.nz, settings.ny, settings.nx)[-rank:]
@@ -139,7 +139,7 @@ def fill(state, path):
 
 
 def write(state, path):
-    """By Veros, in the place of a file that is there."""
+    """Lets Veros write the restart, in the place of a file that is there."""
     for name in ("diskless_mode", "use_io_threads"):
         object.__setattr__(runtime_settings, name, False)  # Veros would refuse it after its start
     with replacing(path) as place, state.settings.unlock():
