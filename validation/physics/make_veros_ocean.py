@@ -36,6 +36,7 @@ from veros.core.operators import at, update
 from veros.core.thermodynamics import calc_eq_of_state
 from veros.variables import VARIABLES
 
+OCEANS = Path(__file__).resolve().parent / "veros" / "ocean.h5"
 WARM_UP, STEPS, TRIES = 12, (1, 100), 5
 PROGNOSTIC = ("temp", "salt", "u", "v", "w", "tke", "eke", "E_iw", "psi")
 OF_BEFORE = ("du", "dv", "dtemp", "dsalt", "dtke", "deke", "dE_iw", "psi")
@@ -162,8 +163,8 @@ def inputs(state, case):
     return fields
 
 
-def run(case, seed=None, is_exact=False, last=max(STEPS)):
-    """The state before, and after so many steps; with a seed, from nudged values."""
+def run(case, seed=None, is_exact=False, last=max(STEPS), nudged=max(STEPS)):
+    """The state before, and after so many steps; with a seed, the first so many start from nudged values."""
     thermodynamics.calc_eq_of_state = calc_eq_of_state
     setup = start(case)
     state, rng = setup.state, np.random.default_rng(seed)
@@ -173,9 +174,9 @@ def run(case, seed=None, is_exact=False, last=max(STEPS)):
         with state.variables.unlock():
             state.variables.update(density_in_80_bits(state, state.variables.tau))
     for done in range(1, last + 1):
-        if seed is not None:
+        if seed is not None and done <= nudged:
             nudge(state, prognostic(state), rng)
-            if state.settings.enable_tke:
+            if state.settings.enable_tke and nudged > 1:
                 change_remnants(state, rng)
         setup.step(state)
         if done in STEPS:
@@ -195,9 +196,10 @@ def write(group, case):
                                             if np.abs(values - after[1][name]).max() > 1e-12 * np.abs(values).max()})
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("-o", "--output", type=Path, default=Path(__file__).parent / "veros" / "ocean.h5")
+def write_cases(description, path, write_case):
+    """A group of a new file for each case, or of one that is there for those that are named."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("-o", "--output", type=Path, default=path)
     parser.add_argument("cases", nargs="*", choices=[[], *CASES], metavar="CASE",
                         help="those that are made anew in a file that is there [all]")
     options = parser.parse_args()
@@ -210,9 +212,9 @@ def main():
         for case in options.cases or CASES:
             if case in file:
                 del file[case]
-            write(file.create_group(case), case)
+            write_case(file.create_group(case), case)
         os.chdir("/")
 
 
 if __name__ == "__main__":
-    main()
+    write_cases(__doc__, OCEANS, write)

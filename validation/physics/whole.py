@@ -1,4 +1,5 @@
-"""The oceans of make_veros_ocean.py, and what whole steps of Veros make of them."""
+"""The oceans of make_veros_ocean.py, what whole steps of Veros make of them, and what exact ones do, by
+make_veros_exact.py."""
 
 from pathlib import Path
 
@@ -23,6 +24,8 @@ class Whole:
             self.after = {int(key): {field: (data[...], data.attrs["spread"]) for field, data in part.items()}
                           for key, part in group.items() if key.isdigit()}
             self.exact = {key: data[...] for key, data in group.get("exact", {}).items()}
+        with h5py.File(OCEANS.with_name("exact.h5")) as file:
+            self.exact_less_veros = {field: (data[...], data.attrs["farthest"]) for field, data in file[name].items()}
         place = {key: self.settings.pop(key) for key in ("halo", "cyclic_x")}
         self.name, self.cyclic_x = name, place["cyclic_x"]
         self.water = self.before["maskT"][INSIDE] == 1
