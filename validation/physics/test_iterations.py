@@ -10,7 +10,7 @@ import pytest
 from conftest import LONG
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "run"))
-from peers import barotropic, solvers  # noqa: E402  pylint: disable=wrong-import-position
+from peers import external_mode, solvers  # noqa: E402  pylint: disable=wrong-import-position
 
 MOST = {"pressure": 10, "stream": 20}
 STEPS = {(30, 42): 60, (120, 84): 60} | ({(360, 160): 60, (1440, 720): 40} if LONG else {})
@@ -25,7 +25,7 @@ def warm(form, nx, ny, path):
 @pytest.mark.usefixtures("library")
 @pytest.mark.parametrize("form", MOST)
 def test_few_iterations_on_any_grid(miniapp, form, tmp_path):
-    kernel, found = barotropic.KERNELS[form], []
+    kernel, found = external_mode.FORMS[form], []
     for nx, ny in STEPS:
         path = warm(form, nx, ny, tmp_path / "in.h5")
         row, = miniapp.json(path, "-k", kernel)["results"]
