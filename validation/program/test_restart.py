@@ -315,16 +315,27 @@ def test_a_full_disk_loses_what_came_after_the_last(march):
     march.assert_end_is_that_of(last + 6)
 
 
+def hold(process):
+    process.send_signal(signal.SIGSTOP)
+    process.wait_for(process.is_stopped)
+
+
 def test_no_room_for_coordinates(miniapp, device, tmp_path):
     """HDF5 1.10 crashes where it copies them into a file that may not have a page."""
-    with miniapp.start(HERE.parent / "inputs/acc_rest.h5", "-d", device, "--steps", EVER, "--every", 1,
-                       "-o", tmp_path / "end.nc") as process:
-        process.wait_for((tmp_path / "end.000001.nc").exists)
+    end = tmp_path / "end.nc"
+    with miniapp.start(HERE.parent / "inputs/acc_rest.h5", "-d", device, "--steps", EVER, "--every", 20,
+                       "-o", end) as process:
+        process.wait_for((tmp_path / "end.000020.nc").exists)
+        hold(process)
+        while unfinished(end):  # not in the midst of a snapshot
+            process.send_signal(signal.SIGCONT)
+            hold(process)
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1024, 1024))
+        process.send_signal(signal.SIGCONT)
         _, message = process.finish()
     assert process.returncode == OUTPUT
     assert_one_line(message)
-    assert "cannot be written: File too large" in message and not unfinished(tmp_path)
+    assert "cannot be written: File too large" in message and not unfinished(end)
 
 
 @pytest.mark.parametrize("last, said", [(1, "starts from the input"),
