@@ -438,8 +438,8 @@ static const struct argp_option option_table[] = {
      "DATASET; repeatable", 0},
     {"every", KEY_EVERY, "M[:FIELD,...]", 0,
      "with --steps and --output END.nc: write a snapshot after every M-th step, END.STEP.nc, as Veros "
-     "writes them; with fields, of these alone, and END.state.nc, replaced each time, has what --restart "
-     "needs", 0},
+     "writes them; with fields, of these alone, and END.state.nc, replaced each time but the last, has "
+     "what --restart needs", 0},
     {"average", KEY_AVERAGE, "M[:FIELD,...]", 0,
      "with --steps and --output END.nc: write means over M steps each, END.average.STEP.nc, of these fields "
      "[temp, salt, u, v, w, psi, tke and eke, as far as there]", 0},

@@ -161,6 +161,7 @@ static enum miniapp_status check_earlier(const struct run *run)
     size_t stays = SIZE_MAX, count = 0;
     char path[PATH_MAX], others[48] = "";
     name_state(run, path);
+    const bool has_state = !options->chosen && access(path, F_OK) == 0;
     if (options->chosen)
         TRY(check_target(run, path));
     TRY(open_folder(run, &entries));
@@ -176,9 +177,13 @@ static enum miniapp_status check_earlier(const struct run *run)
         }
     }
     closedir(entries);
+    count += has_state;
     if (count == 0 || status || options->restart) /* which is of the series, or said so */
         return status;
-    name_snapshot(run, stays, path);
+    if (stays < SIZE_MAX)
+        name_snapshot(run, stays, path);
+    else
+        name_state(run, path);
     if (count > 1)
         snprintf(others, sizeof(others), " and %zu more of its name", count - 1);
     warn("%s%s: snapshots of an earlier run, which this run does not replace: remove them before "

@@ -32,7 +32,7 @@ def by_numpy(case):
 
 
 def again(how, case):
-    """What veros_again.py makes of the start, in the current folder."""
+    """The end by veros_again.py, of the start in the current folder."""
     subprocess.run([sys.executable, AGAIN, how, case, "start.npz", "end.npz"], check=True)
     with np.load("end.npz") as end:
         return dict(end)

@@ -141,6 +141,11 @@ def in_one_cell(value):
     return spoil
 
 
+def without_a_cell(file):
+    for name in ("temp", "salt"):
+        file[name][-1, 0, 0] = 0
+
+
 def with_a_tracer(file):
     for name in ("dye", "ddye_taum1"):
         file[name] = file["temp"][()]
@@ -156,11 +161,12 @@ SPOILT = {
              "is of a run with pyom_compatibility_mode = 1, not 0 of the setup"),
     "no settings": (lambda file: file.attrs.__delitem__("settings"), "has no step or no settings, expected what"),
     "no step": (lambda file: file.attrs.__delitem__("itt"), "has no step or no settings, expected what"),
+    "no number": (lambda file: file.attrs.modify("itt", [np.nan]), "has no step or no settings, expected what"),
     "no field": (without("tke_taup1"), "missing: tke_taup1, expected an output of the sequence ocean"),
     "shape": (with_values("u", lambda values: values[:, :, 1:]),
               "u has shape (6, 13, 8), expected the setup's (6, 13, 9)"),
     "wall": (lambda file: file["psi"].attrs.__delitem__("southern_wall"), "psi has no attribute southern_wall"),
-    "land": (in_one_cell(0.0), "its land is not the setup's"),
+    "land": (without_a_cell, "its land is not the setup's"),
     "not finite": (in_one_cell(np.nan), "salt is not finite everywhere"),
     "levels": (with_values("z", lambda values: 2 * values), "its points along z are not the setup's"),
     "latitudes": (with_values("y", lambda values: values + 1), "its points along y are not the setup's"),
@@ -177,12 +183,16 @@ def with_all_ghosts(file):
             file[name] = values
 
 
+def fresh(file):
+    file["salt"][...] = np.where(file["salt"][...] == file["salt"].attrs.get("_FillValue"), file["salt"][...], 0)
+
+
 @pytest.fixture
 def answers(veros, ended, known, miniapp):  # pylint: disable=unused-argument
     """{name of a file: why it is refused, or where it differs from the end of the run}"""
     if "answers" not in known:
         folder = ended("lid")
-        for name, (spoil, _) in {**SPOILT, "with ghosts": (with_all_ghosts, "")}.items():
+        for name, (spoil, _) in {**SPOILT, "with ghosts": (with_all_ghosts, ""), "fresh": (fresh, "")}.items():
             shutil.copy(folder / "END.nc", folder / f"{name}.nc")
             with h5py.File(folder / f"{name}.nc", "a") as file:
                 spoil(file)
@@ -213,10 +223,15 @@ def test_a_snapshot_and_an_output_with_ghosts_are_the_same(answers):
     assert answers["END.000003"] == answers["with ghosts"] == answers["END"] == []
 
 
+def test_fresh_water_is_no_land(answers):
+    assert "salt" in answers["fresh"] and "temp" not in answers["fresh"]
+
+
 def test_a_restart_is_not_written_before_all_is_right(veros, ended):
     """The script's own exit codes, each with one line."""
     folder = ended("lid")
-    output, damaged = folder / "none.h5", folder / "damaged.h5"
+    output, damaged, empty = folder / "none.h5", folder / "damaged.h5", folder / "empty.py"
+    empty.touch()
     shutil.copy(folder / "END.nc", damaged)
     with h5py.File(damaged) as file:
         place = file["temp"].id.get_chunk_info(0).byte_offset
@@ -227,6 +242,7 @@ def test_a_restart_is_not_written_before_all_is_right(veros, ended):
             (INPUT, "is of a run with c_k = 0.1", (folder / "END.nc", SETUP, "-s", "c_k", "0.3")),
             (INPUT, "is damaged", (damaged, SETUP)),
             (USAGE, "veros run: Invalid value for 'SETUP_FILE'", (folder / "END.nc", folder / "none.py")),
+            (INPUT, "empty.py: cannot set up its ocean: ", (folder / "END.nc", empty)),
             (5, "cannot be written", (folder / "END.nc", SETUP, "-o", folder / "none" / "none.h5"))):
         done = veros("lid", SCRIPT, "-o", output, *words)
         assert (done.returncode, done.stderr.count("\n")) == (code, 1) and said in done.stderr, done

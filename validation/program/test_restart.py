@@ -259,7 +259,7 @@ def test_a_signal_keeps_the_state_beside_chosen_fields(march):
     march.assert_end_is_that_of(last + 2)
 
 
-def test_a_state_that_cannot_be_gone_on_from(march):
+def test_a_state_from_which_no_run_continues(march):
     march.passes(3, every="2:temp")
     with h5py.File(march.state, "a") as file:
         file.attrs["itt"] = np.nan
@@ -548,6 +548,13 @@ def test_a_target_in_the_way_is_found_before_the_first_step(march, how, code, co
     march.miniapp.fails(code, complaint, *march.words(100, every=50), quick=False)
     assert march.snapshots() == [100]
     march.miniapp.passes(*march.words(90, every=50), quick=False, warning=".*snapshots of an earlier run")
+
+
+def test_the_state_of_an_earlier_run_is_named(march):
+    """--restart would find it."""
+    march.passes(3, every="2:temp")
+    march.miniapp.passes(*march.words(3, every=2), quick=False, warning=r"end\.state\.nc: snapshots of an earlier run")
+    march.passes(3, every="2:temp")
 
 
 def test_snapshots_of_an_earlier_run_are_named(march):

@@ -8,7 +8,7 @@ Veros, whose Python runs this script; more options are those of veros run. The s
 a file, its state gets all that a step continues from, and Veros writes the restart. Grid, land and settings of
 both have to be the same.
 
-Exit codes: 0 done, 2 wrong usage, 3 an input cannot be used, 5 an output cannot be written,
+Exit codes: 0 done, 2 wrong usage, 3 an input or the setup cannot be used, 5 an output cannot be written,
 130 stopped by the user. Wheels have this as miniapp-make-restart. docs/your-data.md has the details.
 """
 
@@ -70,6 +70,8 @@ def make(chosen, words):
         state = set_up(words)
     except click.ClickException as error:
         raise Usage(f"veros run: {error.format_message()}") from error
+    except Exception as error:  # pylint: disable=broad-exception-caught  # whatever the setup raises
+        raise Unusable(f"{chosen.setup}: cannot set up its ocean: {type(error).__name__}: {error}") from error
     from .veros import restart  # pylint: disable=import-outside-toplevel  # its import settles Veros's backend
     try:
         restart.fill(state, chosen.end)

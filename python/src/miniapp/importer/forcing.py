@@ -136,9 +136,11 @@ def add_rotation(g):
 
 
 def replace(g, found):
-    """Leaves out what a run of Veros had: the fields of these names, and all that forces the same tracer."""
+    """Leaves out what a run of Veros had: the fields of these names, and all that forces the same tracer at the
+    surface, sunlight included."""
     tracers = {name[:2] for name in found} & {"t_", "s_"}
-    left_out = [name for name in FIELDS if name in g and (name in found or name[:2] in tracers)]
+    left_out = [name for name in FIELDS if name in g and (
+        name in found or name[:2] in tracers or (name == "q_solar" and "t_" in tracers))]
     for name in left_out:
         del g[name]
         g.pop(f"{name}.period", None)

@@ -20,7 +20,7 @@ class Setup:
         self.snapshot, self.cyclic = snapshot, cyclic
         self.settings = settings | {"t_ice": ICE}
         self.g = g | {name: snapshot[name] for name in ("temp", "salt")}
-        self.time = round(float(snapshot.raw("Time")) * DAY - settings["dt_tracer"], 6)  # the step's begin
+        self.time = snapshot.begin(settings)
 
     def months(self, *names, axes=("yt", "xt")):
         """The records of the first of these that has some on such axes."""
@@ -53,11 +53,13 @@ class Setup:
 
     def wind(self):
         """At the faces, or one cell farther east and north, as two of the setups have it."""
-        fields = {}
+        fields, months = {}, {theirs: self.months(theirs) for theirs in ("taux", "tauy")}
+        if missing := [theirs for theirs, records in months.items() if records is None]:
+            if len(missing) == 1:
+                note(f"surface_taux, surface_tauy: the setup's months are not taken, since {missing[0]} is missing")
+            return {}
         for name, theirs, axis in (("surface_taux", "taux", 2), ("surface_tauy", "tauy", 1)):
-            records = self.months(theirs)
-            if records is None:
-                return {}
+            records = months[theirs]
             farther = np.roll(records, -1, axis)
             if axis == 1 or not self.cyclic:
                 np.moveaxis(farther, axis, 0)[-1] = 0
@@ -109,7 +111,11 @@ class Setup:
     def known(self, kernel, fields, needed, *names):
         """The fields that are there, if they are all that is needed, and enough."""
         fields = {name: values for name, values in fields.items() if values is not None}
-        return fields if set(needed) <= set(fields) and self.makes(kernel, fields, *names) else {}
+        monthly = [name for name, values in fields.items() if is_monthly(name, values)]
+        missing = [name for name in needed if name not in fields]
+        if missing and monthly:
+            note(f"{', '.join(monthly)}: the setup's months are not taken, since {', '.join(missing)} cannot be made")
+        return fields if not missing and self.makes(kernel, fields, *names) else {}
 
 
 def over_heat(records):

@@ -12,7 +12,7 @@ import re
 import h5py
 import numpy as np
 
-from . import axes, closures, grid, setups, table
+from . import axes, closures, forcing, grid, setups, table
 from .problem import Unusable, note
 
 GRID = ("dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "zt", "zw")
@@ -38,7 +38,6 @@ WANTED = {"rho_0": table.RHO_0, "grav": 9.81, "pi": np.pi}
 ONLY_IN_OCEAN = ("enable_hor_diffusion", "enable_biharmonic_mixing", "enable_idemix")
 ENERGIES = {"tke": "enable_tke", "eke": "enable_eke", "E_iw": "enable_idemix"}
 METRES_A_KM = 1e3
-DAY = 86400.0
 
 
 def is_snapshot(source):
@@ -103,6 +102,10 @@ class Snapshot:
     def __getitem__(self, name):
         values = self.raw(name)
         return np.where(np.isnan(values), 0.0, values)
+
+    def begin(self, settings):
+        """The time at which the record's step began, without the digits that days lack."""
+        return round(forcing.DAY * self.raw("Time").item() - settings["dt_tracer"], 6)
 
     def require(self, names, why):
         if lacks := [name for name in names if not self.has(name)]:
@@ -360,7 +363,7 @@ def add_time(settings, state, snapshot):
     if state is not snapshot and state.has("time"):
         settings["start_time"] = float(state.core["time"])
     elif snapshot.has("Time"):
-        settings["start_time"] = DAY * snapshot.raw("Time").item() - settings["dt_tracer"]
+        settings["start_time"] = snapshot.begin(settings)
     else:
         return
     note(f"start_time: {settings['start_time']:g}, the time of the run's state")

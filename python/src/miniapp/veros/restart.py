@@ -46,6 +46,8 @@ class End:
                 pair.split("=") for pair in self.attributes["settings"].split())}
             self.time = self.settings["start_time"] + float(file.attrs["itt"][0]) * self.settings["dt_tracer"]
         except (KeyError, ValueError, IndexError, TypeError):
+            self.time = np.nan
+        if not np.isfinite(self.time):
             self.refuse("has no step or no settings, expected what miniapp --steps N -o writes")
 
     def refuse(self, why):
@@ -114,7 +116,8 @@ def check(end):
     if end.attributes["sequence"].split("+")[0] not in ("", "ocean"):  # which the end of a run without --every lacks
         end.refuse(f"is of the sequence {end.attributes['sequence']}, expected ocean")
     check_fields(end)
-    if ((end.values("salt", 3) != 0) != (np.asarray(vs.maskT) != 0)).any():
+    is_water = (end.values("temp", 3) != 0) | (end.values("salt", 3) != 0)  # either may be 0 in water
+    if (is_water != (np.asarray(vs.maskT) != 0)).any():
         end.refuse("its land is not the setup's")
     for axis in "xyz" if end.state.settings.coord_degree else "z":
         theirs, ours = np.asarray(getattr(vs, f"{axis}t")), end.file.get(f"{axis}t", end.file.get(axis))
