@@ -300,6 +300,12 @@ class Setting:
         return Range(self.least, self.most, self.is_whole)
 
 
+def run_of(settings: str, steps: float) -> tuple[dict[str, float], float]:
+    """The settings of a run and the time that it came to, by the attributes `settings` and `itt` of its output."""
+    values = {name: float(value) for name, value in (pair.split("=") for pair in settings.split())}
+    return values, values["start_time"] + steps * values["dt_tracer"]
+
+
 @dataclasses.dataclass(frozen=True)
 class Argument:
     """An argument of a kernel, and the field that it is bound to by default."""

@@ -39,6 +39,7 @@ class Ready(Exception):
 
 def set_up(words):
     """The state of a setup by the words of `veros run`, before its first step and without files."""
+    import click  # pylint: disable=import-outside-toplevel
     from veros.cli import veros_run  # pylint: disable=import-outside-toplevel
     from veros.veros import VerosSetup  # pylint: disable=import-outside-toplevel
 
@@ -51,12 +52,15 @@ def set_up(words):
         veros_run.cli.main(["--loglevel", "warning", *words, "--diskless-mode"], standalone_mode=False)
     except Ready as ready:
         return ready.args[0]
+    except click.ClickException as error:
+        raise Usage(f"veros run: {error.format_message()}") from error
+    except Exception as error:  # pylint: disable=broad-exception-caught  # whatever the setup raises
+        raise Unusable(f"{words[0]}: cannot set up its ocean: {type(error).__name__}: {error}") from error
     raise Unusable(f"{words[0]}: has set up no ocean")
 
 
 def make(chosen, words):
     try:
-        import click  # pylint: disable=import-outside-toplevel
         import h5py  # pylint: disable=import-outside-toplevel
         import veros  # noqa: F401  pylint: disable=import-outside-toplevel,unused-import
     except ImportError as error:
@@ -66,12 +70,7 @@ def make(chosen, words):
             pass
     except OSError as error:
         raise Unusable(f"{chosen.end}: {os.strerror(error.errno) if error.errno else error}") from error
-    try:
-        state = set_up(words)
-    except click.ClickException as error:
-        raise Usage(f"veros run: {error.format_message()}") from error
-    except Exception as error:  # pylint: disable=broad-exception-caught  # whatever the setup raises
-        raise Unusable(f"{chosen.setup}: cannot set up its ocean: {type(error).__name__}: {error}") from error
+    state = set_up(words)
     from .veros import restart  # pylint: disable=import-outside-toplevel  # its import settles Veros's backend
     try:
         restart.fill(state, chosen.end)

@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 
-from ..library import HALO
+from ..library import HALO, run_of
 from . import axes, masks, table, units
 from .problem import Unusable, note
 
@@ -221,12 +221,11 @@ def attributes_of(path, dataset):
 
 def time_of_run(path, attrs):
     """The time at the end of a run of steps, or at its snapshot."""
+    steps = attribute(path, attrs, "itt", lambda value: value >= 0)
     try:
-        run = dict(pair.split("=") for pair in attrs["settings"].split())
-        start, step = float(run["start_time"]), float(run["dt_tracer"])
+        return run_of(attrs["settings"], steps)[1]
     except (AttributeError, KeyError, ValueError) as error:
         raise Unusable(f"{path}: attribute settings cannot be read, expected those of a run") from error
-    return start + step * attribute(path, attrs, "itt", lambda value: value >= 0)
 
 
 def cyclic_of(path, attrs):

@@ -7,7 +7,7 @@ from .grid import METRES_A_DEGREE
 from .problem import Unusable, Usage, note
 from .source import Source, arrange
 
-HEAT_CAPACITY = 3991.86795711963  # J kg-1 K-1, TEOS-10's cp0
+HEAT = table.RHO_0 * 3991.86795711963  # J m-3 K-1, by TEOS-10's cp0
 OMEGA = np.pi / 43082.0  # s-1, as in Veros
 DAY = 86400.0
 # our field: CF's names, and the units that divide by rho_0 cp to ours
@@ -63,7 +63,7 @@ def in_our_units(name, path, variable, values, source):
     theirs = source.units_of(name, variable)
     if other and theirs and not units.line_between(theirs, ours):
         note(f"{name}: over rho_0 cp")
-        return units.convert(path, variable.name, values, theirs, other) / (table.RHO_0 * HEAT_CAPACITY)
+        return units.convert(path, variable.name, values, theirs, other) / HEAT
     return source.in_units(name, path, variable, values)
 
 

@@ -4,13 +4,12 @@ variables of the setup and if, at its record's time, our kernels make of them wh
 import numpy as np
 
 from . import closures, table
-from .forcing import DAY, HEAT_CAPACITY
+from .forcing import DAY, HEAT
 from .problem import note
 
 MONTHS, YEAR = 12, 360 * DAY  # of Veros
 ICE = -1.8  # degC, below which there is ice in all of them
 IN_A_MONTH = 30 * DAY  # salinity is restored in the top level where the setup gives no rate
-HEAT = table.RHO_0 * HEAT_CAPACITY
 
 
 class Setup:

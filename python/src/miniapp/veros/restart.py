@@ -11,7 +11,7 @@ from veros.core import thermodynamics
 from veros.core.operators import numpy as npx
 from veros.core.utilities import enforce_boundaries
 
-from ..library import HALO, InputError
+from ..library import HALO, InputError, run_of
 from ..whole import replacing
 from . import other_constants
 from .ocean import LEVELS, Islands
@@ -42,9 +42,7 @@ class End:
             text = file.attrs.get(name, b"")
             self.attributes[name] = text.decode() if isinstance(text, bytes) else str(text)
         try:
-            self.settings = {name: float(value) for name, value in (
-                pair.split("=") for pair in self.attributes["settings"].split())}
-            self.time = self.settings["start_time"] + float(file.attrs["itt"][0]) * self.settings["dt_tracer"]
+            self.settings, self.time = run_of(self.attributes["settings"], float(file.attrs["itt"][0]))
         except (KeyError, ValueError, IndexError, TypeError):
             self.time = np.nan
         if not np.isfinite(self.time):
