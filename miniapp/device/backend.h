@@ -44,8 +44,9 @@ struct backend {
     const struct kernel_functions *(*functions)(enum miniapp_precision precision);
     enum miniapp_status (*select)(int number);
 
-    /* Memory of a device; NULL where there is not enough. */
-    void *(*allocate)(int number, size_t bytes);
+    /* Memory of a device; NULL where there is not enough. The host's begins so many bytes `ahead`
+     * of a cache line. */
+    void *(*allocate)(int number, size_t bytes, size_t ahead);
     void (*release)(int number, void *memory);
     bool (*to_device)(int number, void *device, const void *host, size_t bytes);
     bool (*from_device)(int number, void *host, const void *device, size_t bytes);

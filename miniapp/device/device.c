@@ -306,12 +306,12 @@ void miniapp_install_silence(void (*silence)(bool))
     silence_runtime = silence;
 }
 
-void *device_allocate(const struct miniapp_device *device, size_t bytes)
+void *device_allocate(const struct miniapp_device *device, size_t bytes, size_t ahead)
 {
     const bool is_silenced = silence_runtime && !device->backend->is_host;
     if (is_silenced)
         silence_runtime(true);
-    void *const memory = device->backend->allocate(device->number, bytes);
+    void *const memory = device->backend->allocate(device->number, bytes, ahead);
     if (is_silenced)
         silence_runtime(false);
     return memory;

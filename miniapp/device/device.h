@@ -15,8 +15,9 @@ struct miniapp_device {
     struct backend varied; /* the backend, if the variant is not the default */
 };
 
-/* Memory of a device; NULL where there is not enough. */
-void *device_allocate(const struct miniapp_device *device, size_t bytes);
+/* Memory of a device, which on the host begins so many bytes `ahead` of a cache line; NULL where
+ * there is not enough. */
+void *device_allocate(const struct miniapp_device *device, size_t bytes, size_t ahead);
 
 /* Copy to a device or from it, also where that is the host; nothing where both are the same memory.
  * MINIAPP_DEVICE, with a message that names `what`, if that fails. */

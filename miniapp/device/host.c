@@ -16,7 +16,7 @@ enum { LARGE_PAGE = 2 << 20 };
 /* Arrays whose bases are equal modulo a page compete for the same cache sets: each one starts two
  * cache lines further on than the one before it. More lines cost time: with 17, so that the arrays
  * of a loop reach the ends of their pages one after the other, eos was a tenth slower. */
-enum { STAGGER = 2 * 64, STAGGERS = 16 };
+enum { CACHE_LINE = 64, STAGGER = 2 * CACHE_LINE, STAGGERS = 16 };
 
 const char *miniapp_host_processor(char text[MINIAPP_PROCESSOR])
 {
@@ -102,11 +102,11 @@ static void touch(char *memory, size_t bytes)
         memset(memory + start, 0, (size_t)(total - start < chunk ? total - start : chunk));
 }
 
-static void *host_allocate(int number, size_t bytes)
+static void *host_allocate(int number, size_t bytes, size_t ahead)
 {
     static atomic_uint allocations;
-    const size_t offset = sizeof(struct allocation) + 64 - sizeof(struct allocation) % 64 +
-                          STAGGER * (allocations++ % STAGGERS);
+    const size_t offset =
+        2 * CACHE_LINE - ahead % CACHE_LINE + STAGGER * (allocations++ % STAGGERS);
     (void)number;
     if (bytes > PTRDIFF_MAX - offset - LARGE_PAGE)
         return NULL;

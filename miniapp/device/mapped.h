@@ -11,8 +11,9 @@
 
 enum { BEFORE = 64 }; /* the array, so that it is aligned: its size */
 
-static void *allocate_mapped(int number, size_t bytes)
+static void *allocate_mapped(int number, size_t bytes, size_t ahead)
 {
+    (void)ahead;
     char *const base =
         bytes < SIZE_MAX / 2 ? aligned_alloc(64, (bytes + 2 * BEFORE) & ~63UL) : NULL;
     if (!base)

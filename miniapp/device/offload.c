@@ -260,8 +260,9 @@ static bool open_device(int number, char name[DEVICE_TEXT], char reason[DEVICE_T
     return true;
 }
 
-static void *allocate(int number, size_t bytes)
+static void *allocate(int number, size_t bytes, size_t ahead)
 {
+    (void)ahead;
     return omp_target_alloc(bytes, number);
 }
 

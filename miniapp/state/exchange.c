@@ -70,7 +70,7 @@ static enum miniapp_status reserve(struct miniapp_state *state, struct buffer *b
     state->bytes += (double)(bytes - buffer->bytes);
     release_memory(state, buffer);
     buffer->bytes = bytes;
-    buffer->device = device_allocate(state->device, bytes);
+    buffer->device = device_allocate(state->device, bytes, 0);
     if (backend->is_host || (ranks_gpu_aware() && !backend->is_indirect))
         buffer->host = buffer->device;
     else

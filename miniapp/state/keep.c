@@ -84,7 +84,7 @@ static void *give_device(void *context, size_t bytes)
 {
     struct kept *const kept = context;
     void *const memory = can_add(&kept->device, kept->device_pieces)
-                             ? device_allocate(kept->state->device, bytes)
+                             ? device_allocate(kept->state->device, bytes, 0)
                              : NULL;
     if (memory) {
         kept->device[kept->device_pieces++] = memory;

@@ -262,9 +262,12 @@ int miniapp_state_ghosts(const struct miniapp_state *state, const char *name,
     return slot && is_set(slot) ? slot->ghosts[side] : 0;
 }
 
+/* The first cell that is no ghost begins a cache line, and so it does in all rows that are whole
+ * lines: loops over these cells, with loads of a line each, cross none. */
 static void *take(struct miniapp_state *state, size_t bytes)
 {
-    void *const memory = device_allocate(state->device, bytes);
+    const size_t ghosts = MINIAPP_HALO * miniapp_element_bytes(MINIAPP_REAL, state->precision);
+    void *const memory = device_allocate(state->device, bytes, ghosts);
     if (memory)
         state->bytes += (double)bytes;
     return memory;

@@ -37,10 +37,10 @@ static void map_block(float *block, int flags, int file)
 
 /* Address space for all points, and memory for one block of rows; what is small has its own.
  * Populated at once, it costs a third of what faults of two million pages do. */
-static void *map_repeatedly(int number, size_t bytes)
+static void *map_repeatedly(int number, size_t bytes, size_t ahead)
 {
     if (bytes < large_bytes)
-        return host_backend.allocate(number, bytes);
+        return host_backend.allocate(number, bytes, ahead);
     const int file = memfd_create("block", 0);
     assert_int_equal(ftruncate(file, (off_t)large_block_bytes), 0);
     void *base = mmap(NULL, large_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

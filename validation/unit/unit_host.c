@@ -1,5 +1,5 @@
 /*
- * What the host's kernels ask of the processor.
+ * What the host's kernels ask of the processor, and where their memory lies in cache lines.
  */
 #include "host.h"
 #include "unit.h"
@@ -18,6 +18,17 @@ TEST(what_is_missing_is_named)
     const char *const features[] = {"of the future", "of another future", NULL};
     assert_string_equal(missing_feature(features), "of the future");
 #endif
+}
+
+TEST(memory_lies_ahead_of_a_cache_line)
+{
+    for (size_t ahead = 0; ahead <= 64; ahead += 8) {
+        char *const memory = host_backend.allocate(0, 100, ahead);
+        assert_non_null(memory);
+        assert_int_equal((uintptr_t)(memory + ahead) % 64, 0);
+        memory[99] = 1;
+        host_backend.release(0, memory);
+    }
 }
 
 RUN_TESTS(NULL, NULL)

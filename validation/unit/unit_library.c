@@ -337,7 +337,7 @@ static const struct kernel_functions *counting_functions(enum miniapp_precision 
 }
 
 /* All fields have one memory, whatever their sizes: nothing is computed. */
-static void *take_little(int number, size_t bytes)
+static void *take_little(int number, size_t bytes, size_t ahead)
 {
     static double memory[1];
     return memory;

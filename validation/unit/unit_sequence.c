@@ -660,9 +660,9 @@ static const struct kernel_functions *own_functions(enum miniapp_precision preci
 
 static double most_bytes = INFINITY; /* of one allocation */
 
-static void *allocate_some(int number, size_t bytes)
+static void *allocate_some(int number, size_t bytes, size_t ahead)
 {
-    return (double)bytes <= most_bytes ? host_backend.allocate(number, bytes) : NULL;
+    return (double)bytes <= most_bytes ? host_backend.allocate(number, bytes, ahead) : NULL;
 }
 
 static struct miniapp_sequence scratch_sequence(struct step steps[2])
