@@ -192,15 +192,24 @@ static enum miniapp_status check_earlier(const struct run *run)
     return MINIAPP_DONE;
 }
 
-/* Where the run starts from the input, a snapshot of a step after its last one is another run's. */
+/* Where the run starts from the input, it says so if snapshots lie there nevertheless: of chosen
+ * fields, or of steps after its last one, which are another run's. */
 static enum miniapp_status find_start(struct run *run)
 {
     const size_t steps = run->options.steps;
-    size_t newest = 0;
+    size_t chosen = 0, newest = 0;
+    char path[PATH_MAX];
     TRY(steps_find_newest(run, steps, &run->first_step));
-    if (run->first_step == 0)
-        TRY(steps_find_newest(run, SIZE_MAX, &newest));
-    if (newest > steps)
+    if (run->first_step > 0)
+        return MINIAPP_DONE;
+    TRY(find_by_name(run, steps, &chosen));
+    TRY(steps_find_newest(run, SIZE_MAX, &newest));
+    name_state(run, path);
+    if (chosen > 0)
+        warn("--restart starts from the input: the snapshot of step %zu has chosen fields only, "
+             "and there is no %s of a step before %zu",
+             chosen, path, steps);
+    else if (newest > steps)
         warn("--restart starts from the input: there is a snapshot of step %zu, but none of a step "
              "before %zu",
              newest, steps);
