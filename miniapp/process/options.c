@@ -88,6 +88,9 @@ static enum miniapp_status check_steps(const struct options *options)
 {
     if (options->every && !(options->steps && options->output))
         return fail(MINIAPP_USAGE, "--every needs --steps and --output");
+    if (options->chosen && strlen(options->chosen) >= MINIAPP_TEXT) /* --restart reads the list */
+        return fail(MINIAPP_USAGE, "--every: a list of fields takes at most %d characters",
+                    MINIAPP_TEXT - 1);
     if (options->average && !(options->steps && options->output))
         return fail(MINIAPP_USAGE, "--average needs --steps and --output");
     if (options->restart && !options->every)

@@ -518,6 +518,7 @@ def test_damaged(stopped, damage, complaint):
     (("--every", 5), "--every needs --steps and --output"),
     (("--every", 5, "--steps", 10), "--every needs --steps and --output"),
     (("--restart", "--steps", 10, "-o", "end.nc"), "give --every"),
+    (("--every", "5:" + 1024 * "psi,", "--steps", 10, "-o", "end.nc"), "takes at most 4095 characters"),
     (("--every", 0, "--steps", 10, "-o", "end.nc"), "--every takes a whole number")])
 def test_what_they_need(miniapp, words, complaint):
     miniapp.fails(USAGE, complaint, GRID, *words, quick=False)
