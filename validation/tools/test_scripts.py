@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import HERE, INPUT
+from conftest import HERE, INPUT, assert_failed
 from processes import Running, completed, executable, forked
 from test_printing import HARMLESS, OBEYED, assert_harmless, each
 
@@ -211,13 +211,19 @@ def test_absent_file(tmp_path, script, kind):
 
 
 @pytest.mark.parametrize("script", ["inputs/make_grid.py", "inputs/make_rough.py", "inputs/make_example.py",
-                                    "validation/physics/make_reference.py", "run/make-input", "run/make-restart",
+                                    "validation/physics/make_reference.py", "run/make-input",
                                     "run/compare-external", "run/dev/tables"])
 def test_a_python_without_packages(script):
     done = completed([sys.executable, "-S", "-E", script], cwd=ROOT)
     assert done.returncode == INPUT and done.stdout == ""
     assert re.fullmatch(rf"{script}: \S+ lacks the module \w+: run it as /usr/bin/python3 {script}, which has it\n",
                         done.stderr)
+
+
+def test_make_restart_by_a_python_without_packages():
+    """The system's has no Veros."""
+    done = completed([sys.executable, "-S", "-E", "run/make-restart"], cwd=ROOT)
+    assert_failed(done, INPUT, "No module named 'numpy': expected a Python that has Veros", "run/make-restart: ")
 
 
 def test_table_of_a_script(tmp_path):
