@@ -46,10 +46,16 @@ def compare(first, second):
             "of_max": float(share)}
 
 
+def verdict_of(name, outputs, verdicts):
+    """A field of several kernels is KERNEL.FIELD of all but the first."""
+    passed = next((verdicts[key] for key in verdicts
+                   if key == name or key not in outputs and key.endswith(f".{name}")), None)
+    return {True: "passed", False: "FAILED", None: "-"}[passed]
+
+
 def rows_of(build_of_it, first, output, verdicts):
     """A row for each output of the build."""
     with h5py.File(first) as one, h5py.File(output) as other:
         for variable in (key for key in one if "units" in one[key].attrs):
-            verdict = {True: "passed", False: "FAILED", None: "-"}[verdicts.get(variable)]
             yield {**build_of_it, "variable": variable,
-                   **compare(one[variable][...], other[variable][...]), "verdict": verdict}
+                   **compare(one[variable][...], other[variable][...]), "verdict": verdict_of(variable, one, verdicts)}

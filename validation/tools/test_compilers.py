@@ -4,10 +4,12 @@ import argparse
 import csv
 import importlib.util
 import io
+import json
 import re
 import shutil
 import sys
 
+import h5py
 import numpy as np
 import pytest
 
@@ -157,6 +159,20 @@ def test_every_kernel_is_compared(outcome, miniapp):
     _, printed, _ = outcome(["wants all"])
     outputs = sum(len(kernel.outputs) for kernel in miniapp.ocean)
     assert f" {outputs} outputs: the same, bit for bit" in printed
+
+
+def test_outputs_are_validated(outcome, reference):
+    """Of a field that several kernels write, each by its own."""
+    def verdicts():
+        code, printed, _ = outcome(["good"], more=("--rounds", "0", "--reference", str(reference), "--format", "json"))
+        rows = json.loads(printed)
+        return code, [row["variable"] for row in rows if row["verdict"] == "FAILED"], [
+            row["variable"] for row in rows if row["verdict"] == "-"]
+
+    assert verdicts() == (DONE, [], [])
+    with h5py.File(reference, "a") as file:
+        file["temp_taup1"][...] += 1
+    assert verdicts() == (MISMATCH, ["temp_taup1"], [])
 
 
 def test_one_of_all_builds_may_be_missing(outcome):
