@@ -273,8 +273,12 @@ def test_on_one_node_there_was_no_network(folder):
 
 
 def test_a_prediction_says_that_it_is_one(folder, monkeypatch):
-    output = passes("--predict", folder)
+    output = passes("--predict", folder, "--latency", 3, "--bandwidth", 40, "--copy", 20, "--launch", 5,
+                    "--memory-bandwidth", 2, "--rate", 9)
     assert output.startswith("prediction, not measured; fitted to ocean_step on ranks strong 1, ")
+    for stated in ("2 TB/s, 9 TFLOP/s)", "3 us, and two copies as long as a launch)", "40 GB/s, and copies at 20)"):
+        assert f"(stated: {stated}\n" in output
+    assert "time a launch 5 us (stated)\n" in output
     for title in ("1/4 degree", "1/10 degree"):
         lines = [line for line in output.splitlines() if title in line]
         assert len(lines) == 2 and all(line.startswith("prediction: ") for line in lines)
