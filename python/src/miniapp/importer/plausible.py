@@ -181,7 +181,8 @@ def ghosts(g, cyclic, halo):
         bad = np.argwhere(rows & ~np.isclose(g[name], copies[name], rtol=1e-6, atol=0))
         if bad.size:
             place = tuple(bad[0])
-            odd[name] = (f"{complete.place_of(name, place)} is {g[name][place]:g}, not "
-                         f"{copies[name][place]:g} as at the other side")
+            odd[name] = (f"{complete.place_of(name, place)} is {g[name][place]:g}, but {copies[name][place]:g} at the "
+                         "other side")
     if odd:
-        yield f"cyclic_x is 1, but ghosts of {', '.join(odd)} are no copies: {next(iter(odd.values()))}"
+        yield ("cyclic_x is 1, so ghost cells have to repeat the cells at the other side, but those of "
+               f"{', '.join(odd)} do not: {next(iter(odd.values()))}")
