@@ -88,10 +88,11 @@ def test_help_helps_and_does_nothing_else(copied, script, option):
     assert sorted(folder.rglob("*")) == before
 
 
-def test_packages_that_are_all_installed(tmp_path):
+@pytest.mark.parametrize("purpose", ["build", "gpu", "python", "test"])
+def test_packages_that_are_all_installed(tmp_path, purpose):
     executable(tmp_path / "dpkg-query", '#!/bin/sh\nfor word; do echo "$word installed"; done\n')
     executable(tmp_path / "apt-get", "#!/bin/sh\nexit 1\n")
-    done = completed([RUN / "packages", "build"], env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    done = completed([RUN / "packages", purpose], env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
     assert (done.returncode, done.stderr) == (0, "run/packages: all packages are installed\n")
 
 
