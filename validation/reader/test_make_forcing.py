@@ -87,10 +87,12 @@ def test_forcing_of_a_region_whose_longitudes_begin_elsewhere(make, tmp_path):
 def test_an_ocean_is_driven_by_it(make, miniapp, tmp_path):
     """In steps that its grid allows, unless others are chosen."""
     wind = forcing(tmp_path / "wind.nc")
-    make(*OCEAN, "--forcing", wind, "--period", 864000, "--set", "dt_mom=600", output=tmp_path / "grid.h5")
+    make(*OCEAN, "--forcing", wind, "--period", 864000, "--set", "dt_mom=600", "--set", "start_time=432000",
+         output=tmp_path / "grid.h5")
     with h5py.File(tmp_path / "grid.h5") as file:
         assert file["surface_taux"].attrs["period"] == 864000
         assert file.attrs["dt_mom"] == 600 and "dt_tracer" not in file.attrs
+        assert file.attrs["start_time"] == 432000  # in the midst of the records
     miniapp.fails(INPUT, "datasets 'u', 'v' are missing, .*; '-k ocean' or '-k ocean --steps N' starts from rest",
                   tmp_path / "grid.h5")
     table = miniapp.passes(tmp_path / "grid.h5", "--steps", 2, quick=False, warning=None)
