@@ -12,25 +12,28 @@
 #include "span.h"
 
 /* A row of cells. `is_limited` is a literal, so that each scheme has a loop of its own. */
-INLINED void tendency_row(const struct arguments *a, count z, count y, struct span inside,
-                          bool is_limited)
+INLINED void step_row(const struct arguments *arguments, count z, count y, struct span inside,
+                      bool is_limited)
 {
+    const struct arguments a = *arguments;
+    const real dt_now = a.dt_tracer * ((real)1.5 + a.AB_eps);
+    const real dt_before = a.dt_tracer * ((real)0.5 + a.AB_eps);
     if (inside.begin == inside.end)
         return;
-    const struct advection_row r = advection_row(a, z, y);
+    const struct advection_row r = advection_row(&a, z, y);
     ALONG_X
     for (count x = inside.begin; x < inside.end; x++) {
-        const struct cell c = cell_at(a->nx, a->ny, a->nz, z, y, x);
-        a->dtracer[c.i] = advective_tendency(a, &r, a->tracer, c, is_limited);
+        const struct cell c = cell_at(a.nx, a.ny, a.nz, z, y, x);
+        const real tendency = advective_tendency(&a, &r, a.tracer, c, is_limited);
+        a.dtracer[c.i] = tendency;
+        a.tracer_taup1[c.i] =
+            a.tracer[c.i] + a.maskT[c.i] * (dt_now * tendency - dt_before * a.dtracer_taum1[c.i]);
     }
 }
 
 void VARIANT(tracer_advection)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    const real dt_now = dt_tracer * ((real)1.5 + AB_eps);
-    const real dt_before = dt_tracer * ((real)0.5 + AB_eps);
-
     PARALLEL_ROWS
     for (count z = 0; z < nz; z++)
         for (count y = 0; y < ny; y++)
@@ -42,19 +45,13 @@ void VARIANT(tracer_advection)(const struct kernel_call *call)
                 const struct span part = {x0, x0 + ROW_PART(nx)};
                 const struct span inside = interior(part, y, nx, ny);
                 zero_outside(dtracer + row, part, inside);
-                if (enable_superbee_advection)
-                    tendency_row(&a, z, y, inside, true);
-                else
-                    tendency_row(&a, z, y, inside, false);
                 for (count x = part.begin; x < inside.begin; x++)
                     tracer_taup1[row + x] = tracer[row + x];
                 for (count x = inside.end; x < part.end; x++)
                     tracer_taup1[row + x] = tracer[row + x];
-                ALONG_X
-                for (count x = inside.begin; x < inside.end; x++) {
-                    const count i = row + x;
-                    tracer_taup1[i] =
-                        tracer[i] + maskT[i] * (dt_now * dtracer[i] - dt_before * dtracer_taum1[i]);
-                }
+                if (enable_superbee_advection)
+                    step_row(&a, z, y, inside, true);
+                else
+                    step_row(&a, z, y, inside, false);
             }
 }
