@@ -134,13 +134,14 @@ INLINED void density_row(struct row_part row, const struct pressure_level *l, st
     as_numbers(open_tops, row.maskW, row.points);
     ALONG_X
     for (count x = 0; x < row.points; x++) {
-        const real water = waters[x];
+        const real water = number_at(waters, row.maskT, x);
         const struct floors here = {floors.salt - water * HUGE, floors.temp - water * HUGE};
         const real s = larger(here.salt, row.salt[x]), t = larger(here.temp, row.temp[x]);
         const real rho =
             teos ? anomaly(&l->here, s, t, square_root(s)) : vallis_density(s, t, l->p, l->linear);
         const real s2 = row.salt[x + row.above], t2 = row.temp[x + row.above];
-        const real factor = (real)(-GRAVITY / RHO_0) * l->per_dzw * open_tops[x];
+        const real open_top = number_at(open_tops, row.maskW, x);
+        const real factor = (real)(-GRAVITY / RHO_0) * l->per_dzw * open_top;
         row.rho[x] = water * (constant + rho);
         row.Nsqr[x] = factor * excess(s2, t2, rho, s, t, l, teos);
         const real prho =

@@ -218,7 +218,7 @@ INLINED void faces_to_east(const struct arguments *arguments, const struct neutr
     ALONG_X
     for (count x = 1; x < nx - 2; x++) {
         const struct neutral_face face =
-            neutral_face(&a, &here, row + x, 1, open[x] * per_dx[x],
+            neutral_face(&a, &here, row + x, 1, number_at(open, a.maskU + row, x) * per_dx[x],
                          get_neutral_cell(cells + x, nx), get_neutral_cell(cells + x + 1, nx));
         put_face(faces + x, faces + FACE_ROWS * nx + x, nx, face);
         if (streams)
@@ -254,8 +254,8 @@ INLINED void faces_to_north(const struct arguments *arguments, const struct neut
     ALONG_X
     for (count x = 2; x < nx - 2; x++) {
         const struct neutral_face face =
-            neutral_face(&a, &here, row + x, nx, open[x] * per_dyu, get_neutral_cell(cells + x, nx),
-                         get_neutral_cell(next_cells + x, nx));
+            neutral_face(&a, &here, row + x, nx, number_at(open, a.maskV + row, x) * per_dyu,
+                         get_neutral_cell(cells + x, nx), get_neutral_cell(next_cells + x, nx));
         put_face(faces + x, corners + x, nx, face);
         if (streams)
             a.B1_gm[row + x] = -face.stream;
@@ -330,13 +330,15 @@ INLINED void advance_point(const struct arguments *a, const struct shared *share
     if (!is_first) {
         const struct carried c = get_carried(rows.carried + x, nx);
         const struct lateral_sums *const below = &c.sums;
-        const struct ceiling top =
-            is_last ? CLOSED : ceiling(a, j, rows.open_W[x], below->above, next.sums.below);
+        const struct ceiling top = is_last
+                                       ? CLOSED
+                                       : ceiling(a, j, number_at(rows.open_W, a->maskW + j - x, x),
+                                                 below->above, next.sums.below);
         const struct pair taup1 = {a->temp_taup1[j], a->salt_taup1[j]};
         const struct pair d = {a->temp_taup1[j - rows.deeper], a->salt_taup1[j - rows.deeper]};
         const struct reduced reduced =
-            eliminate_both(a, shared->below, rows.open_T[x], taup1, below, c.floor_K_33, top,
-                           rows.ratio_below[x], d);
+            eliminate_both(a, shared->below, number_at(rows.open_T, a->maskT + j - x, x), taup1,
+                           below, c.floor_K_33, top, rows.ratio_below[x], d);
         a->temp_taup1[j] = reduced.d.T;
         a->salt_taup1[j] = reduced.d.S;
         rows.column[x] = reduced.ratio;
