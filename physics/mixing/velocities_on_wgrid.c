@@ -11,6 +11,7 @@
  */
 #include "continuity.h"
 #include "directives.h"
+#include "rows.h"
 #include "span.h"
 #include "variant.h"
 
@@ -108,11 +109,13 @@ static void VARIANT(lateral_velocities)(const struct kernel_call *call)
 static void VARIANT(upward_velocity)(const struct kernel_call *call)
 {
 #include "unpack.h"
+    const count rows = rows_together(ny);
     PARALLEL_COLUMNS
-    for (count y = 0; y < ny; y++)
+    for (count y = 0; y < ny; y += rows)
         for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
             const struct span part = {x0, x0 + ROW_PART(nx)};
-            upward(w_wgrid, u_wgrid, v_wgrid, NULL, dzw, dxt, dyt, cost, cosu, part, y, nx, ny, nz);
+            upward(w_wgrid, u_wgrid, v_wgrid, NULL, dzw, dxt, dyt, cost, cosu, part, y,
+                   y + rows_left(rows, y, ny), nx, ny, nz);
         }
 }
 
