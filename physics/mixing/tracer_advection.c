@@ -12,8 +12,8 @@
 #include "span.h"
 
 /* A row of cells. `is_limited` is a literal, so that each scheme has a loop of its own. */
-INLINED void step_row(const struct arguments *arguments, count z, count y, struct span inside,
-                      bool is_limited)
+INLINED void advect_row(const struct arguments *arguments, count z, count y, struct span inside,
+                        bool is_limited)
 {
     const struct arguments a = *arguments;
     const real dt_now = a.dt_tracer * ((real)1.5 + a.AB_eps);
@@ -50,8 +50,8 @@ void VARIANT(tracer_advection)(const struct kernel_call *call)
                 for (count x = inside.end; x < part.end; x++)
                     tracer_taup1[row + x] = tracer[row + x];
                 if (enable_superbee_advection)
-                    step_row(&a, z, y, inside, true);
+                    advect_row(&a, z, y, inside, true);
                 else
-                    step_row(&a, z, y, inside, false);
+                    advect_row(&a, z, y, inside, false);
             }
 }
