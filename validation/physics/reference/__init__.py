@@ -10,9 +10,12 @@ formulas repeats its mistakes.
 
 import importlib
 import pkgutil
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
+
+Real = np.longdouble
 
 
 class Tolerance(NamedTuple):
@@ -21,6 +24,16 @@ class Tolerance(NamedTuple):
     atol_rel: float  # of its largest value
     why: str
     rtol: float = 0.0  # of each value, in addition
+
+
+def alike(outputs, **of_precision):
+    """TOLERANCES of a kernel all of whose outputs have these."""
+    return {name: of_precision for name, *_ in outputs}
+
+
+def chosen(defaults, settings):
+    """The settings, or else their defaults, by name."""
+    return SimpleNamespace(**{name: Real(settings.get(name, default)) for name, default in defaults.items()})
 
 
 class Field(NamedTuple):

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .tracer_fluxes import Real
+from . import Real
 
 GRID = ("u", "v", "dxt", "dyt", "dzt", "cost", "cosu", "maskT", "maskU", "maskV", "maskW")
 TINY = Real("1e-20")  # keeps the ratio of slopes finite

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import Tolerance, advection
+from . import Tolerance, advection, alike
 from .tracer_fluxes import GRAVITY, RHO_0, Real, divergence, on_w_grid
 
 NAME = "advection_dissipation"
@@ -12,14 +12,12 @@ SETTINGS = {"enable_conserve_energy": 1, "enable_superbee_advection": 0, "dt_tra
 OUTPUTS = (
     ("P_diss_adv", ("z", "y", "x"), "m2 s-3", "dissipation of dynamic enthalpy by advection"),
 )
-TOLERANCES = {
-    "P_diss_adv": {
-        "float64": Tolerance(
-            1e-10, "One number, a sum over all water of terms of both signs that may nearly cancel: "
-            "4e-14 was measured over 30 rough grids."),
-        "float32": Tolerance(5e-2, "The same in float32, where it was 2e-5."),
-    },
-}
+TOLERANCES = alike(
+    OUTPUTS,
+    float64=Tolerance(
+        1e-10, "One number, a sum over all water of terms of both signs that may nearly cancel: 4e-14 was measured "
+        "over 30 rough grids."),
+    float32=Tolerance(5e-2, "The same in float32, where it was 2e-5."))
 
 
 def reference(fields, settings):

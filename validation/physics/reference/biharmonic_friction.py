@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import Tolerance
+from . import Tolerance, alike
 from .flow_laplacian import fluxes
 from .momentum import (SURFACE, VOLUME, Real, chosen, depth_mean, divergence, interior, on_wgrid, prepare, to_t_columns,
                        work)
@@ -21,10 +21,10 @@ OUTPUTS = (
     ("u_mean", SURFACE, "m s-1", "depth mean of u_taup1"),
     ("v_mean", SURFACE, "m s-1", "depth mean of v_taup1"),
     ("K_diss_h", VOLUME, "m2 s-3", "dissipation by lateral friction"))
-TOLERANCES = {name: {
-    "float64": Tolerance(1e-13, "A sum of four fluxes that nearly cancel, some of them sums up a column."),
-    "float32": Tolerance(1e-4, "The same in float32."),
-} for name, *_ in OUTPUTS}
+TOLERANCES = alike(
+    OUTPUTS,
+    float64=Tolerance(1e-13, "A sum of four fluxes that nearly cancel, some of them sums up a column."),
+    float32=Tolerance(1e-4, "The same in float32."))
 
 
 def reference(fields, settings):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import Tolerance
+from . import Tolerance, alike
 
 NAME = "convective_adjustment"
 INPUTS = ("Nsqr",)
@@ -11,8 +11,8 @@ SETTINGS = {"kappaM_0": 0.0, "kappaH_0": 0.0}
 OUTPUTS = (
     ("kappaM", ("z", "y", "x"), "m2 s-1", "vertical viscosity"),
     ("kappaH", ("z", "y", "x"), "m2 s-1", "vertical diffusivity"))
-TOLERANCES = {name: {"float64": Tolerance(1e-16, "A copy."), "float32": Tolerance(1e-7, "A rounded copy.")}
-              for name, *_ in OUTPUTS}
+TOLERANCES = alike(OUTPUTS, float64=Tolerance(1e-16, "A copy."),
+                   float32=Tolerance(1e-7, "A rounded copy."))
 
 
 def reference(fields, settings):

@@ -2,18 +2,14 @@
 
 import numpy as np
 
-from . import Tolerance
+from . import Tolerance, alike
 
 NAME = "copy"
 INPUTS = ("temp",)
 OPTIONAL = ()
 OUTPUTS = (("copy", ("z", "y", "x"), "1", "temp, as numbers"),)
-TOLERANCES = {
-    "copy": {
-        "float64": Tolerance(1e-16, "Nothing is computed, and the file holds the copy itself."),
-        "float32": Tolerance(1e-7, "The input is rounded."),
-    },
-}
+TOLERANCES = alike(OUTPUTS, float64=Tolerance(1e-16, "Nothing is computed, and the file holds the copy itself."),
+                   float32=Tolerance(1e-7, "The input is rounded."))
 
 
 def reference(fields, _settings):

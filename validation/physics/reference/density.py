@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from . import Tolerance, teos10
+from . import Real, Tolerance, teos10
 from .eos import sea_pressure
 
 NAME = "density"
@@ -49,7 +49,6 @@ TOLERANCES = {name: _TOLERANCE for name, *_ in OUTPUTS} | {
     },
 }
 
-Real = np.longdouble
 RHO_0, GRAVITY, SALT_0, THETA_0, SOUND = 1024, Real("9.81"), 35, 283 - Real("273.15"), 1490
 BETA_T, BETA_S, GAMMA = Real("1.67e-4"), Real("0.78e-3"), Real("1.1e-8")
 BETA_T_STAR = Real("1e-5")

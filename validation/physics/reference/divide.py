@@ -4,19 +4,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from . import Tolerance
+from . import Tolerance, alike
 
 NAME = "divide"
 INPUTS = ("temp",)
 OPTIONAL = ("sample",)
 SAMPLED = {"sample": (0, 1, 2)}
 OUTPUTS = (("divide", ("z", "y", "x"), "1", "(5 + sample) (1 + 1/2 + ... + 1/8)"),)
-TOLERANCES = {
-    "divide": {
-        "float64": Tolerance(1e-15, "Nine roundings in a row, of quotients, and three of their sum."),
-        "float32": Tolerance(1e-6, "The same in float32, after rounding sample."),
-    },
-}
+TOLERANCES = alike(OUTPUTS, float64=Tolerance(1e-15, "Nine roundings in a row, of quotients, and three of their sum."),
+                   float32=Tolerance(1e-6, "The same in float32, after rounding sample."))
 
 CHAINS = 8
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from . import Tolerance, tke
+from . import Real, Tolerance, alike, chosen, tke
 
 NAME = "eke"
 INPUTS = ("dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "cost", "cosu", "maskU", "maskV", "maskW", "kbot",
@@ -25,17 +25,14 @@ OUTPUTS = (
     ("eke_diss_iw", ("z", "y", "x"), "m2 s-3",
      "dissipation of eddy kinetic energy into internal waves"),
 )
-_TOLERANCE = {
-    "float64": Tolerance(1e-13, "As tke: a solve that loses no digits, and differences of fluxes."),
-    "float32": Tolerance(2e-5, "The same in float32."),
-}
-TOLERANCES = {name: _TOLERANCE for name, *_ in OUTPUTS}
-Real = tke.Real
+TOLERANCES = alike(
+    OUTPUTS,
+    float64=Tolerance(1e-13, "As tke: a solve that loses no digits, and differences of fluxes."),
+    float32=Tolerance(2e-5, "The same in float32."))
 
 
 def reference(fields, settings):
-    s = SimpleNamespace(
-        **{name: Real(settings.get(name, default)) for name, default in SETTINGS.items()})
+    s = chosen(SETTINGS, settings)
     zero = np.zeros(fields["maskW"].shape, Real)
     absent = {"K_gm": fields.get("K_iso", zero)}
     f = SimpleNamespace(**{name: np.asarray(fields.get(name, absent.get(name, zero)), Real)

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from . import Tolerance
-from .tracer_fluxes import Real
+from . import Real, Tolerance, alike
 
 NAME = "eke_diffusivities"
 INPUTS = ("Nsqr", "maskW", "dzw")
@@ -19,11 +18,8 @@ OUTPUTS = (
     ("K_gm", ("z", "y", "x"), "m2 s-1", "skew diffusivity"),
     ("K_iso", ("z", "y", "x"), "m2 s-1", "isoneutral diffusivity"),
 )
-_TOLERANCE = {
-    "float64": Tolerance(1e-14, "Roots, products and a sum of what is not negative."),
-    "float32": Tolerance(1e-5, "The same in float32."),
-}
-TOLERANCES = {name: _TOLERANCE for name, *_ in OUTPUTS}
+TOLERANCES = alike(OUTPUTS, float64=Tolerance(1e-14, "Roots, products and a sum of what is not negative."),
+                   float32=Tolerance(1e-5, "The same in float32."))
 NEARLY_0 = Real("1e-16")
 
 

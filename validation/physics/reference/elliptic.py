@@ -4,7 +4,8 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
-Real = np.longdouble
+from . import Real
+
 REFINEMENTS = 6
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import Tolerance, teos10
+from . import Tolerance, alike, teos10
 
 NAME = "eos"
 INPUTS = ("salt", "temp", "zt")
@@ -11,21 +11,16 @@ OUTPUTS = (
     ("dHdT", ("z", "y", "x"), "J kg-1 K-1",
      "derivative of dynamic enthalpy by Conservative Temperature"),
 )
-TOLERANCES = {
-    "dHdT": {
-        "float64": Tolerance(
-            1e-13,
-            "dHdT changes sign near the temperature of maximum density, so errors scale with its "
-            "largest value: 1e-13 of that is what the kernel must reach, against 2e-14 of rounding "
-            "(N_T D and N D_T cancel to 2 digits), up to 2e-14 of quadrature and 1e-16 in the "
-            "reference."),
-        "float32": Tolerance(
-            1e-5,
-            "1e-5 of the largest value is what the kernel must reach: rounding SA, CT and p to "
-            "float32 alone moves dHdT by up to 6e-8 of it (CT 4e-8, p 3e-8, SA 9e-9), and "
-            "evaluating N_T D - N D_T in float32 by up to 9e-6."),
-    },
-}
+TOLERANCES = alike(
+    OUTPUTS,
+    float64=Tolerance(
+        1e-13, "dHdT changes sign near the temperature of maximum density, so errors scale with its largest value: "
+        "1e-13 of that is what the kernel must reach, against 2e-14 of rounding (N_T D and N D_T cancel to 2 digits), "
+        "up to 2e-14 of quadrature and 1e-16 in the reference."),
+    float32=Tolerance(
+        1e-5, "1e-5 of the largest value is what the kernel must reach: rounding SA, CT and p to float32 alone "
+        "moves dHdT by up to 6e-8 of it (CT 4e-8, p 3e-8, SA 9e-9), and evaluating N_T D - N D_T in float32 by up to "
+        "9e-6."))
 
 
 def reference(fields, _settings):

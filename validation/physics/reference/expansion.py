@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import Tolerance
+from . import Tolerance, alike
 from .isoneutral import Real, density_derivatives
 
 NAME = "expansion"
@@ -14,16 +14,12 @@ OUTPUTS = (
      "derivative of density by Conservative Temperature"),
     ("drhodS", ("z", "y", "x"), "kg2 m-3 g-1", "derivative of density by Absolute Salinity"),
 )
-_TOLERANCE = {
-    "float64": Tolerance(
-        1e-13,
-        "Both are sums of terms of one size, with TEOS-10 quotients of polynomials that cancel two "
-        "digits: 1e-13 of the largest value leaves a hundred units in the last place."),
-    "float32": Tolerance(
-        1e-5,
-        "The same in float32, whose numerators n' d - n d' cancel two digits as well."),
-}
-TOLERANCES = {"drhodT": _TOLERANCE, "drhodS": _TOLERANCE}
+TOLERANCES = alike(
+    OUTPUTS,
+    float64=Tolerance(
+        1e-13, "Both are sums of terms of one size, with TEOS-10 quotients of polynomials that cancel two digits: "
+        "1e-13 of the largest value leaves a hundred units in the last place."),
+    float32=Tolerance(1e-5, "The same in float32, whose numerators n' d - n d' cancel two digits as well."))
 
 
 def reference(fields, settings):

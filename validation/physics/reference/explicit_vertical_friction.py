@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import Tolerance
+from . import Tolerance, alike
 from .momentum import VOLUME, Real, above, below, interior, prepare, to_t_columns
 
 NAME = "explicit_vertical_friction"
@@ -13,10 +13,8 @@ OUTPUTS = (
     ("u_taup1", VOLUME, "m s-1", "u after the step, before the external mode"),
     ("v_taup1", VOLUME, "m s-1", "v after the step, before the external mode"),
     ("K_diss_v", VOLUME, "m2 s-3", "dissipation by vertical friction"))
-TOLERANCES = {name: {
-    "float64": Tolerance(1e-13, "Differences of stresses that nearly cancel."),
-    "float32": Tolerance(1e-5, "The same in float32."),
-} for name, *_ in OUTPUTS}
+TOLERANCES = alike(OUTPUTS, float64=Tolerance(1e-13, "Differences of stresses that nearly cancel."),
+                   float32=Tolerance(1e-5, "The same in float32."))
 
 
 def reference(fields, settings):

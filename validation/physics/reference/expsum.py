@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from . import Tolerance
+from . import Tolerance, alike
 
 NAME = "expsum"
 INPUTS = ("temp",)
@@ -13,17 +13,12 @@ SAMPLED = {"sample": (0, 1, 2)}
 OUTPUTS = (
     ("expsum", (), "1", "sum of exp(x^2 + 2 x) for x in sample, ghost cells included"),
 )
-TOLERANCES = {
-    "expsum": {
-        "float64": Tolerance(
-            1e-13,
-            "All terms are positive: rows are summed in order, and the sums of rows in double, "
-            "each in a few units of the last place times the square root of their number."),
-        "float32": Tolerance(
-            1e-5,
-            "Rows of some thousand points are summed in float32, the sums of rows in double."),
-    },
-}
+TOLERANCES = alike(
+    OUTPUTS,
+    float64=Tolerance(
+        1e-13, "All terms are positive: rows are summed in order, and the sums of rows in double, each in a few "
+        "units of the last place times the square root of their number."),
+    float32=Tolerance(1e-5, "Rows of some thousand points are summed in float32, the sums of rows in double."))
 
 
 def reference(fields, _settings):

@@ -6,7 +6,7 @@ all else of the flux is of its own T row.
 
 import numpy as np
 
-from . import Tolerance
+from . import Tolerance, alike
 from .momentum import chosen, divergence, east, interior, north, prepare
 
 NAME = "flow_laplacian"
@@ -15,10 +15,10 @@ OPTIONAL = ("dzt", "dzw")
 SETTINGS = {"A_hbi": 0.0, "biharmonic_friction_cosPower": 0, "enable_noslip_lateral": 0}
 OUTPUTS = tuple((f"del2_{name}", ("z", "y", "x"), "s-1",
                  f"Laplacian of {name} times the root of the biharmonic viscosity") for name in ("u", "v"))
-TOLERANCES = {name: {
-    "float64": Tolerance(1e-14, "A sum of four fluxes, that nearly cancel where the flow is smooth."),
-    "float32": Tolerance(1e-5, "The same in float32."),
-} for name, *_ in OUTPUTS}
+TOLERANCES = alike(
+    OUTPUTS,
+    float64=Tolerance(1e-14, "A sum of four fluxes, that nearly cancel where the flow is smooth."),
+    float32=Tolerance(1e-5, "The same in float32."))
 
 
 def reference(fields, settings):

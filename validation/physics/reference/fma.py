@@ -2,21 +2,17 @@
 
 import numpy as np
 
-from . import Tolerance
+from . import Tolerance, alike
 
 NAME = "fma"
 INPUTS = ("temp",)
 OPTIONAL = ("sample",)
 SAMPLED = {"sample": (0, 1, 2)}
 OUTPUTS = (("fma", ("z", "y", "x"), "1", "sum of eight polynomials of sample"),)
-TOLERANCES = {
-    "fma": {
-        "float64": Tolerance(1e-14, "32 fused multiply-adds in which nothing cancels."),
-        "float32": Tolerance(
-            1e-5,
-            "The same in float32, after rounding sample, which the 32nd power amplifies 32 times."),
-    },
-}
+TOLERANCES = alike(
+    OUTPUTS,
+    float64=Tolerance(1e-14, "32 fused multiply-adds in which nothing cancels."),
+    float32=Tolerance(1e-5, "The same in float32, after rounding sample, which the 32nd power amplifies 32 times."))
 
 CHAINS, LINKS = 8, 32
 

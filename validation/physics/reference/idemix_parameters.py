@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from . import Tolerance
-from .tracer_fluxes import Real
+from . import Real, Tolerance, alike
 
 NAME = "idemix_parameters"
 INPUTS = ("Nsqr", "maskW", "dzw", "coriolis_t")
@@ -14,11 +13,8 @@ OUTPUTS = (
     ("v0", ("z", "y", "x"), "m s-1", "lateral group velocity of internal waves"),
     ("alpha_c", ("z", "y", "x"), "s m-2", "dissipation of internal waves over the square of their energy"),
 )
-_TOLERANCE = {
-    "float64": Tolerance(1e-14, "Roots, powers, logarithms and a sum of what is not negative."),
-    "float32": Tolerance(1e-5, "The same in float32."),
-}
-TOLERANCES = {name: _TOLERANCE for name, *_ in OUTPUTS}
+TOLERANCES = alike(OUTPUTS, float64=Tolerance(1e-14, "Roots, powers, logarithms and a sum of what is not negative."),
+                   float32=Tolerance(1e-5, "The same in float32."))
 PI = 4 * np.arctan(Real(1))
 LEAST_SPEED, LEAST_CORIOLIS, LEAST_DISSIPATION = Real("1e-2"), Real("1e-22"), Real("1e-4")
 

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from . import Tolerance
-from .tracer_fluxes import Real
+from . import Real, Tolerance, alike
 
 NAME = "interior_forcing"
 INPUTS = ("temp", "salt", "maskT", "rest_tscl")
@@ -13,11 +12,10 @@ OUTPUTS = (
     ("temp_source", ("z", "y", "x"), "K s-1", "source of Conservative Temperature"),
     ("salt_source", ("z", "y", "x"), "g kg-1 s-1", "source of Absolute Salinity"),
 )
-_TOLERANCE = {
-    "float64": Tolerance(1e-14, "Differences, products and a sum, which may cancel a digit or two."),
-    "float32": Tolerance(1e-5, "The same in float32."),
-}
-TOLERANCES = {name: _TOLERANCE for name, *_ in OUTPUTS}
+TOLERANCES = alike(
+    OUTPUTS,
+    float64=Tolerance(1e-14, "Differences, products and a sum, which may cancel a digit or two."),
+    float32=Tolerance(1e-5, "The same in float32."))
 
 
 def reference(fields, settings):

@@ -20,7 +20,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from . import Tolerance, teos10
+from . import Real, Tolerance, teos10
 
 NAME = "isoneutral"
 INPUTS = ("salt", "temp", "zt", "dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "cost", "cosu",
@@ -62,7 +62,6 @@ _SLOPES = {
 TOLERANCES = {"K_11": _DIFFUSIVITY, "K_22": _DIFFUSIVITY, "K_33": _SLOPES, "Ai_ez": _SLOPES,
               "Ai_nz": _SLOPES, "Ai_bx": _SLOPES, "Ai_by": _SLOPES}
 
-Real = np.longdouble
 EPSLN = Real("1e-20")  # keeps a slope finite where density does not decrease upwards
 
 # equations of state 1 to 4, after Vallis (2008)

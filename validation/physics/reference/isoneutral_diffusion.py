@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import Tolerance, tracer_fluxes
+from . import Tolerance, alike, tracer_fluxes
 
 NAME = "isoneutral_diffusion"
 INPUTS = (*tracer_fluxes.GRID, "K_iso", "temp")
@@ -11,14 +11,10 @@ SETTINGS = {"dt_tracer": 1.0}
 OUTPUTS = (
     ("tracer_taup1", ("z", "y", "x"), "1", "the tracer at time level taup1"),
 )
-TOLERANCES = {"tracer_taup1": {
-    "float64": Tolerance(
-        1e-14,
-        "A few roundings of the tracer itself: it changes by much less than its largest value."),
-    "float32": Tolerance(
-        1e-5,
-        "The same in float32, whose differences of the tracer hold fewer digits."),
-}}
+TOLERANCES = alike(
+    OUTPUTS,
+    float64=Tolerance(1e-14, "A few roundings of the tracer itself: it changes by much less than its largest value."),
+    float32=Tolerance(1e-5, "The same in float32, whose differences of the tracer hold fewer digits."))
 
 
 def reference(fields, settings):

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from . import Tolerance
+from . import Tolerance, alike
 from .momentum import VOLUME, Real, above, chosen, interior, mix_vertically, prepare, to_t_columns
 
 NAME = "isoneutral_friction"
@@ -17,10 +17,10 @@ OUTPUTS = (
     ("u_taup1", VOLUME, "m s-1", "u after the step, before the external mode"),
     ("v_taup1", VOLUME, "m s-1", "v after the step, before the external mode"),
     ("K_diss_gm", VOLUME, "m2 s-3", "dissipation of kinetic energy by eddies"))
-TOLERANCES = {name: {
-    "float64": Tolerance(2e-12, "Differences of levels that vertical friction leaves nearly alike."),
-    "float32": Tolerance(1e-3, "The same in float32."),
-} for name, *_ in OUTPUTS}
+TOLERANCES = alike(
+    OUTPUTS,
+    float64=Tolerance(2e-12, "Differences of levels that vertical friction leaves nearly alike."),
+    float32=Tolerance(1e-3, "The same in float32."))
 
 
 def reference(fields, settings):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import Tolerance, tracer_fluxes
+from . import Tolerance, alike, tracer_fluxes
 
 NAME = "isoneutral_skew"
 INPUTS = (*tracer_fluxes.GRID, "K_iso", "temp")
@@ -11,10 +11,8 @@ SETTINGS = {"pyom_compatibility_mode": 1, "enable_skew_diffusion": 1}
 OUTPUTS = (
     ("dtracer_skew", ("z", "y", "x"), "s-1", "tendency of the tracer by skew diffusion"),
 )
-TOLERANCES = {"dtracer_skew": {
-    "float64": Tolerance(1e-13, "Differences of fluxes, which are differences of the tracer."),
-    "float32": Tolerance(1e-4, "The same in float32."),
-}}
+TOLERANCES = alike(OUTPUTS, float64=Tolerance(1e-13, "Differences of fluxes, which are differences of the tracer."),
+                   float32=Tolerance(1e-4, "The same in float32."))
 
 
 def reference(fields, settings):

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from . import Tolerance
+from . import Tolerance, alike
 from .momentum import Real, chosen, divergence, east, interior, north, work
 from .tracer_fluxes import GRAVITY, RHO_0, on_w_grid
 
@@ -17,10 +17,10 @@ OUTPUTS = (
     ("temp_taup1", ("z", "y", "x"), "degC", "Conservative Temperature at time level taup1"),
     ("salt_taup1", ("z", "y", "x"), "g kg-1", "Absolute Salinity at time level taup1"),
     ("P_diss_hmix", ("z", "y", "x"), "m2 s-3", "dissipation of dynamic enthalpy by lateral mixing"))
-TOLERANCES = {name: {
-    "float64": Tolerance(1e-13, "Sums of fluxes that nearly cancel, products of which may cancel again."),
-    "float32": Tolerance(2e-5, "The same in float32."),
-} for name, *_ in OUTPUTS}
+TOLERANCES = alike(
+    OUTPUTS,
+    float64=Tolerance(1e-13, "Sums of fluxes that nearly cancel, products of which may cancel again."),
+    float32=Tolerance(2e-5, "The same in float32."))
 
 
 def reference(fields, settings):

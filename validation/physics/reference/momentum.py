@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from . import Tolerance
+from . import Real, Tolerance, chosen
 
 NAME = "momentum"
 GRID = ("dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "cost", "cosu")
@@ -50,7 +50,6 @@ OF_LEVELS = {
 }
 TOLERANCES = {name: OF_LEVELS if name == "K_diss_v" else TENDENCY for name, *_ in OUTPUTS}
 
-Real = np.longdouble
 RHO_0, GRAVITY = Real(1024), Real("9.81")
 
 
@@ -77,10 +76,6 @@ def above(values):
 
 def below(values):
     return np.concatenate([np.zeros_like(values[:1]), values[:-1]])
-
-
-def chosen(defaults, settings):
-    return SimpleNamespace(**{name: Real(settings.get(name, default)) for name, default in defaults.items()})
 
 
 def divergence(cell, through):

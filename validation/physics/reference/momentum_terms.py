@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import Tolerance
+from . import Tolerance, alike
 from .momentum import GRID, VOLUME, Real, advection, chosen, coriolis_of_u, coriolis_of_v, interior, prepare, pressure
 
 NAME = "momentum_terms"
@@ -14,11 +14,8 @@ OUTPUTS = (
       for term, cause in (("cor", "the Coriolis force and metric terms"), ("adv", "advection"), ("mix", "all friction"))
       for name in ("u", "v")),
     ("p_hydro", VOLUME, "m2 s-2", "hydrostatic pressure over rho_0"))
-OF_TERMS = {
-    "float64": Tolerance(1e-13, "A sum of terms that nearly cancel, or of levels of a column."),
-    "float32": Tolerance(1e-4, "The same in float32."),
-}
-TOLERANCES = {name: OF_TERMS for name, *_ in OUTPUTS}
+TOLERANCES = alike(OUTPUTS, float64=Tolerance(1e-13, "A sum of terms that nearly cancel, or of levels of a column."),
+                   float32=Tolerance(1e-4, "The same in float32."))
 
 
 def reference(fields, settings):

@@ -7,7 +7,7 @@ The sum of the equations of a coast's corners stands for the integral around it:
 import numpy as np
 from scipy import ndimage
 
-from . import Tolerance
+from . import Tolerance, alike
 from .elliptic import Real, solve
 from .surface_pressure import height
 
@@ -17,11 +17,8 @@ OPTIONAL = ("dpsi_taum1",)
 SETTINGS = {"dt_mom": 1.0, "AB_eps": 0.1, "solver_tolerance": 1e-10}
 OUTPUTS = (("psi_taup1", ("y", "x"), "m3 s-1", "streamfunction after the step"),
            ("dpsi_taup1", ("y", "x"), "m3 s-2", "tendency of the streamfunction"))
-FOUND = {
-    "float64": Tolerance(1e-8, "The solver's tolerance, 1e-10, is one of the residual."),
-    "float32": Tolerance(2e-4, "Circulations nearly cancel around a corner, and are rounded."),
-}
-TOLERANCES = {"psi_taup1": FOUND, "dpsi_taup1": FOUND}
+TOLERANCES = alike(OUTPUTS, float64=Tolerance(1e-8, "The solver's tolerance, 1e-10, is one of the residual."),
+                   float32=Tolerance(2e-4, "Circulations nearly cancel around a corner, and are rounded."))
 NOWHERE = -1
 
 

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from . import Tolerance
-from .tracer_fluxes import Real
+from . import Real, Tolerance, alike
 
 NAME = "surface_forcing"
 INPUTS = ("temp", "salt", "maskT")
@@ -13,11 +12,10 @@ OUTPUTS = (
     ("forc_temp_surface", ("y", "x"), "K m s-1", "flux of heat into the surface, over rho_0 cp"),
     ("forc_salt_surface", ("y", "x"), "g kg-1 m s-1", "flux of salt into the surface, over rho_0"),
 )
-_TOLERANCE = {
-    "float64": Tolerance(1e-14, "A difference, a product and a sum, which may cancel a digit or two."),
-    "float32": Tolerance(1e-5, "The same in float32."),
-}
-TOLERANCES = {name: _TOLERANCE for name, *_ in OUTPUTS}
+TOLERANCES = alike(
+    OUTPUTS,
+    float64=Tolerance(1e-14, "A difference, a product and a sum, which may cancel a digit or two."),
+    float32=Tolerance(1e-5, "The same in float32."))
 
 
 def reference(fields, settings):

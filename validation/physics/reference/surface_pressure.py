@@ -6,7 +6,7 @@ takes from it; what comes into a cell raises its surface, which is the pressure 
 
 import numpy as np
 
-from . import Tolerance
+from . import Tolerance, alike
 from .elliptic import Real, solve
 
 NAME = "surface_pressure"
@@ -14,12 +14,10 @@ INPUTS = ("dxt", "dxu", "dyt", "dyu", "dzt", "cost", "cosu", "kbot", "u_mean", "
 OPTIONAL = ("psi_taum1",)
 SETTINGS = {"dt_mom": 1.0, "dt_tracer": 1.0, "solver_tolerance": 1e-10}
 OUTPUTS = (("psi_taup1", ("y", "x"), "m2 s-2", "pressure at the surface over rho_0 after the step"),)
-TOLERANCES = {
-    "psi_taup1": {
-        "float64": Tolerance(1e-7, "The rounding of the pressure, times 1e8, the condition of the finest cells."),
-        "float32": Tolerance(2e-4, "Transports nearly cancel in a cell, and are rounded."),
-    },
-}
+TOLERANCES = alike(
+    OUTPUTS,
+    float64=Tolerance(1e-7, "The rounding of the pressure, times 1e8, the condition of the finest cells."),
+    float32=Tolerance(2e-4, "Transports nearly cancel in a cell, and are rounded."))
 GRAVITY = Real("9.81")
 INSIDE = (slice(2, -2), slice(2, -2))
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from . import Tolerance
+from . import Tolerance, alike
 from .tracer_fluxes import GRAVITY, RHO_0, Real, on_w_grid
 
 NAME = "tempsalt_sources"
@@ -18,11 +18,8 @@ OUTPUTS = (
     ("P_diss_sources", ("z", "y", "x"), "m2 s-3",
      "dissipation of dynamic enthalpy by sources of temperature and salinity"),
 )
-_TOLERANCE = {
-    "float64": Tolerance(1e-14, "Products and sums of a few terms, of which two may cancel."),
-    "float32": Tolerance(1e-5, "The same in float32."),
-}
-TOLERANCES = {name: _TOLERANCE for name, *_ in OUTPUTS}
+TOLERANCES = alike(OUTPUTS, float64=Tolerance(1e-14, "Products and sums of a few terms, of which two may cancel."),
+                   float32=Tolerance(1e-5, "The same in float32."))
 
 
 def reference(fields, settings):

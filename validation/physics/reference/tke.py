@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from . import Tolerance
+from . import Real, Tolerance, chosen
 
 NAME = "tke"
 INPUTS = ("dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "cost", "cosu", "maskU", "maskV", "maskW",
@@ -75,14 +75,12 @@ TOLERANCES = {
     },
 }
 
-Real = np.longdouble
 TINY = Real("1e-20")  # keeps the slope ratio of superbee finite
 
 
 def reference(fields, settings):
     """The outputs of the kernel for fields with two ghost cells on each side in y and x."""
-    s = SimpleNamespace(
-        **{name: Real(settings.get(name, default)) for name, default in SETTINGS.items()})
+    s = chosen(SETTINGS, settings)
     f = SimpleNamespace(**{name: np.asarray(fields[name], Real) for name in INPUTS})
     f.kbot = np.asarray(fields["kbot"], int)
     nz, ny, nx = f.tke.shape

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from . import Tolerance
+from . import Real, Tolerance, alike, chosen
 
 NAME = "tke_diffusivities"
 INPUTS = ("tke", "Nsqr", "maskW", "kbot", "zw", "dzt", "dzw", "K_diss_v")
@@ -24,22 +24,14 @@ OUTPUTS = (
     ("kappaH", ("z", "y", "x"), "m2 s-1", "vertical diffusivity"),
     ("Prandtlnumber", ("z", "y", "x"), "1", "ratio of vertical viscosity to diffusivity"),
 )
-_TOLERANCE = {
-    "float64": Tolerance(
-        1e-14,
-        "A few roundings of positive terms: mixing lengths are sums of at most nz thicknesses."),
-    "float32": Tolerance(
-        1e-5,
-        "The same in float32, with heights of thousands of metres in a difference."),
-}
-TOLERANCES = {name: _TOLERANCE for name, *_ in OUTPUTS}
-
-Real = np.longdouble
+TOLERANCES = alike(
+    OUTPUTS,
+    float64=Tolerance(1e-14, "A few roundings of positive terms: mixing lengths are sums of at most nz thicknesses."),
+    float32=Tolerance(1e-5, "The same in float32, with heights of thousands of metres in a difference."))
 
 
 def reference(fields, settings):
-    s = SimpleNamespace(**{name: Real(settings.get(name, default))
-                           for name, default in SETTINGS.items()})
+    s = chosen(SETTINGS, settings)
     f = SimpleNamespace(**{name: np.asarray(fields.get(name, 0 * fields["tke"]), Real)
                            for name in (*INPUTS, *OPTIONAL)})
 

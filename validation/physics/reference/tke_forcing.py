@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import Tolerance
+from . import Tolerance, alike
 
 NAME = "tke_forcing"
 INPUTS = ("K_diss_v",)
@@ -11,10 +11,8 @@ OPTIONAL = ("P_diss_v", "P_diss_adv", "P_diss_nonlin", "K_diss_bot", "eke_diss_t
 SETTINGS = {"enable_eke": 0, "enable_idemix": 0, "enable_store_bottom_friction_tke": 0,
             "enable_store_cabbeling_heat": 0}
 OUTPUTS = (("forc", ("z", "y", "x"), "m2 s-3", "sum of the sources of turbulent kinetic energy"),)
-TOLERANCES = {"forc": {
-    "float64": Tolerance(1e-14, "A sum of thirteen terms, which may cancel."),
-    "float32": Tolerance(1e-5, "The same in float32."),
-}}
+TOLERANCES = alike(OUTPUTS, float64=Tolerance(1e-14, "A sum of thirteen terms, which may cancel."),
+                   float32=Tolerance(1e-5, "The same in float32."))
 
 
 def reference(fields, settings):

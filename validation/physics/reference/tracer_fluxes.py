@@ -10,7 +10,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-Real = np.longdouble
+from . import Real
+
 HALO = 2
 RHO_0, GRAVITY = Real(1024), Real("9.81")
 

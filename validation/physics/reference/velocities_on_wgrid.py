@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from . import Tolerance
+from . import Real, Tolerance, alike
 
 NAME = "velocities_on_wgrid"
 INPUTS = ("u", "v", "maskU", "maskV", "maskW", "dxt", "dyt", "dzt", "dzw", "cost", "cosu")
@@ -21,15 +21,10 @@ OUTPUTS = (
     ("v_wgrid", ("z", "y", "x"), "m s-1", "northward velocity on the W grid"),
     ("w_wgrid", ("z", "y", "x"), "m s-1", "upward velocity on the W grid"),
 )
-_TOLERANCE = {
-    "float64": Tolerance(
-        1e-13,
-        "The vertical velocity sums differences of transports that nearly cancel, up a column."),
-    "float32": Tolerance(1e-4, "The same in float32."),
-}
-TOLERANCES = {name: _TOLERANCE for name, *_ in OUTPUTS}
-
-Real = np.longdouble
+TOLERANCES = alike(
+    OUTPUTS,
+    float64=Tolerance(1e-13, "The vertical velocity sums differences of transports that nearly cancel, up a column."),
+    float32=Tolerance(1e-4, "The same in float32."))
 
 
 def reference(fields, _settings):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import Tolerance
+from . import Tolerance, alike
 from .isoneutral import density_derivatives
 from .tracer_fluxes import GRAVITY, RHO_0, Real, interior
 
@@ -15,12 +15,10 @@ OUTPUTS = (
     ("P_diss_nonlin", ("z", "y", "x"), "m2 s-3",
      "dissipation of dynamic enthalpy by what is not linear in the equation of state"),
 )
-_TOLERANCE = {
-    "float64": Tolerance(
-        1e-12, "Products of differences of temperature, salinity and X, which cancel some digits."),
-    "float32": Tolerance(1e-3, "The same in float32, in which differences have few digits."),
-}
-TOLERANCES = {name: _TOLERANCE for name, *_ in OUTPUTS}
+TOLERANCES = alike(
+    OUTPUTS,
+    float64=Tolerance(1e-12, "Products of differences of temperature, salinity and X, which cancel some digits."),
+    float32=Tolerance(1e-3, "The same in float32, in which differences have few digits."))
 
 
 def reference(fields, settings):

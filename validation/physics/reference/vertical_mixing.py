@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from . import Tolerance, tracer_fluxes
+from . import Tolerance, alike, tracer_fluxes
 
 NAME = "vertical_mixing"
 COLUMNS = ("dzt", "dzw", "kbot", "kappaM")
@@ -15,11 +15,8 @@ OUTPUTS = (
     ("temp_taup1", ("z", "y", "x"), "degC", "Conservative Temperature at time level taup1"),
     ("salt_taup1", ("z", "y", "x"), "g kg-1", "Absolute Salinity at time level taup1"),
 )
-_TOLERANCE = {
-    "float64": Tolerance(1e-14, "A few roundings: the system makes means of what is in a column."),
-    "float32": Tolerance(1e-5, "The same in float32."),
-}
-TOLERANCES = {name: _TOLERANCE for name, *_ in OUTPUTS}
+TOLERANCES = alike(OUTPUTS, float64=Tolerance(1e-14, "A few roundings: the system makes means of what is in a column."),
+                   float32=Tolerance(1e-5, "The same in float32."))
 
 
 def reference(fields, settings):

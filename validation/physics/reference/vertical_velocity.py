@@ -4,21 +4,17 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from . import Tolerance
-from .tracer_fluxes import Real
+from . import Real, Tolerance, alike
 
 NAME = "vertical_velocity"
 INPUTS = ("u", "v", "maskW", "dxt", "dyt", "dzt", "cost", "cosu")
 OPTIONAL = ()
 SETTINGS = {}
 OUTPUTS = (("w", ("z", "y", "x"), "m s-1", "upward velocity on the upper faces of T cells"),)
-TOLERANCES = {
-    "w": {
-        "float64": Tolerance(
-            1e-13, "A sum, up a column, of differences of transports that nearly cancel."),
-        "float32": Tolerance(1e-4, "The same in float32."),
-    },
-}
+TOLERANCES = alike(
+    OUTPUTS,
+    float64=Tolerance(1e-13, "A sum, up a column, of differences of transports that nearly cancel."),
+    float32=Tolerance(1e-4, "The same in float32."))
 
 
 def reference(fields, _settings):

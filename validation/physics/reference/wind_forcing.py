@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import Tolerance
+from . import Tolerance, alike
 from .tracer_fluxes import RHO_0, Real
 
 NAME = "wind_forcing"
@@ -10,10 +10,10 @@ INPUTS = ("surface_taux", "surface_tauy", "maskT")
 OPTIONAL = ()
 SETTINGS = {}
 OUTPUTS = (("forc_tke_surface", ("y", "x"), "m3 s-3", "flux of turbulent kinetic energy through the surface"),)
-TOLERANCES = {"forc_tke_surface": {
-    "float64": Tolerance(1e-14, "A few roundings of a sum of squares and its roots; a mean of two stresses may cancel."),
-    "float32": Tolerance(1e-5, "The same in float32."),
-}}
+TOLERANCES = alike(
+    OUTPUTS,
+    float64=Tolerance(1e-14, "A few roundings of a sum of squares and its roots; a mean of two stresses may cancel."),
+    float32=Tolerance(1e-5, "The same in float32."))
 
 
 def reference(fields, settings):
