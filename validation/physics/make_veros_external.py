@@ -14,7 +14,8 @@ import sys
 import numpy as np
 import scipy.sparse.linalg
 
-from veros_acc import SmallSetup, cyclic, in_order, level, new_file, store, store_input, tendency  # it starts Veros, too
+from veros_acc import (  # it starts Veros, too
+    SmallSetup, cyclic, in_order, level, new_file, stepped, store, store_input, tendency)
 
 from veros import veros_routine
 import veros.core.external  # noqa: F401  pylint: disable=unused-import
@@ -73,8 +74,7 @@ def roughen(state):
     for slot in ("tau", "taum1"):
         new["psi"][..., int(getattr(vs, slot))] = noise(size, np.ones(vs.kbot.shape))
     with vs.unlock():
-        for name, values in new.items():
-            setattr(vs, name, values)
+        vs.update(new)
 
 
 def stream(state):
@@ -99,8 +99,7 @@ def pressure(state):
         for name, height, mask in (("u", vs.hur, vs.maskU), ("v", vs.hvr, vs.maskV)):
             mean = np.sum(np.array(level(vs, name, "taup1")) * np.array(mask) * np.array(vs.dzt), axis=2)
             before[f"{name}_mean"] = in_order(mean * np.array(height))
-        for name in gradients:  # the pressure's gradient is not added twice
-            setattr(vs, name, gradients[name])
+        vs.update(gradients)  # the pressure's gradient is not added twice
         PRESSURE.solve_pressure(state)
     return before, {"psi_taup1": in_order(level(vs, "psi", "taup1"))}
 
@@ -118,12 +117,9 @@ def main():
     VARIABLES["ssh"].active = True  # which the routine of the free surface writes
     with new_file(__doc__, "external.h5") as file:
         for name, solve in (("stream", stream), ("pressure", pressure)):
-            setup = Setup(solve is stream)
-            setup.setup()
-            for _ in range(3):
-                setup.step(setup.state)
-            roughen(setup.state)
-            write(file.create_group(name), setup.state, solve)
+            state = stepped(Setup(solve is stream), 3).state
+            roughen(state)
+            write(file.create_group(name), state, solve)
 
 
 if __name__ == "__main__":

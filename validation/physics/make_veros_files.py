@@ -20,12 +20,12 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-import veros
 
-veros.runtime_settings.loglevel = "warning"
-from veros import restart, veros_routine  # noqa: E402  pylint: disable=wrong-import-position
-from veros.core.operators import at, update  # noqa: E402  pylint: disable=wrong-import-position
-from veros.setups.acc.acc import ACCSetup  # noqa: E402  pylint: disable=wrong-import-position
+from veros_acc import SmallSetup, stepped  # it starts Veros, too
+
+from veros import restart, veros_routine
+from veros.core.operators import at, update
+from veros.diagnostics.snapshot import Snapshot
 
 STEPS = 8
 SOURCES = ["K_diss_v", "K_diss_bot", "P_diss_v", "P_diss_adv", "P_diss_nonlin", "eke_diss_tke",
@@ -41,14 +41,13 @@ REBUILT = ["dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "zt", "cost", "cosu", "kbot
 OUTPUTS = ["K_11", "K_22", "K_33", "tke_surf_corr"]
 
 
-class SmallSetup(ACCSetup):
-    """The setup `acc`, small, with hills."""
+class Setup(SmallSetup):
+    """With other hills, and with output."""
 
     @veros_routine
     def set_parameter(self, state):
         super().set_parameter(state)
         settings = state.settings
-        settings.identifier = "run"
         settings.nx, settings.ny, settings.nz = 7, 11, 6
         settings.dt_tracer = 21600.0
         settings.enable_tke_superbee_advection = True
@@ -71,9 +70,8 @@ class SmallSetup(ACCSetup):
 
     @veros_routine
     def set_diagnostics(self, state):
-        state.diagnostics.clear()
-        state.diagnostics["snapshot"] = veros.diagnostics.snapshot.Snapshot(state)
-        snapshot = state.diagnostics["snapshot"]
+        super().set_diagnostics(state)
+        state.diagnostics["snapshot"] = snapshot = Snapshot(state)
         snapshot.output_frequency = STEPS / 2 * state.settings.dt_tracer
         snapshot.output_variables = IN_SNAPSHOT + SOURCES
 
@@ -142,10 +140,7 @@ def main():
     folder.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)
-        run = SmallSetup()
-        run.setup()
-        for _ in range(STEPS - 1):
-            run.step(run.state)
+        run = stepped(Setup(), STEPS - 1)
         restart.write_restart(run.state, force=True)
         vs = run.state.variables
         before = {"tke_taup1": vs.tke[..., vs.taup1], "dtke_taum1": vs.dtke[..., vs.taum1]}

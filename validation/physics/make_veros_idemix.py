@@ -12,7 +12,8 @@ group below "outputs" has settings as its attributes, and what Veros's routines 
 import numpy as np
 
 from make_veros_step import roughen  # it starts Veros, too
-from veros_acc import OF_IDEMIX, SETTINGS, SmallSetup, cyclic, in_order, inputs, level, new_file, store, store_input
+from veros_acc import (OF_IDEMIX, SETTINGS, SmallSetup, cyclic, in_order, inputs, level, new_file, stepped, store,
+                       store_input)
 
 from veros import veros_routine
 from veros.core import advection, idemix, tke
@@ -57,19 +58,15 @@ def roughen_waves(state):
                                            "P_diss_iso", "K_diss_bot")}
     new |= {name: noise(1e-6, water[..., -1]) for name in ("forc_iw_bottom", "forc_iw_surface")}
     with vs.unlock():
-        for name, values in new.items():
-            setattr(vs, name, values)
+        vs.update(new)
 
 
 def rough_ocean():
-    setup = Setup()
-    setup.setup()
-    for _ in range(STEPS):
-        setup.step(setup.state)
-    roughen(setup.state)
-    roughen_waves(setup.state)
-    advection.calculate_velocity_on_wgrid(setup.state)
-    return setup.state
+    state = stepped(Setup(), STEPS).state
+    roughen(state)
+    roughen_waves(state)
+    advection.calculate_velocity_on_wgrid(state)
+    return state
 
 
 def inputs_of(state):
@@ -92,8 +89,7 @@ def step_waves(state):
     made = {"E_iw_taup1": in_order(level(vs, "E_iw", "taup1")), "dE_iw": in_order(level(vs, "dE_iw", "tau")),
             "iw_diss": in_order(vs.iw_diss)}
     with vs.unlock():
-        for name, values in before.items():
-            setattr(vs, name, values)
+        vs.update(before)
     return made
 
 
@@ -108,10 +104,10 @@ def write(file, state):
         vs.update(idemix.set_idemix_parameter(state))
     add("parameters", {name: in_order(getattr(vs, name)) for name in ("c0", "v0", "alpha_c")})
     for case, switches in CASES.items():
+        chosen = {name: name in switches for name in SWITCHES}
         with settings.unlock():
-            for name in SWITCHES:
-                setattr(settings, name, name in switches)
-        add(case, step_waves(state), **{name: name in switches for name in SWITCHES})
+            settings.update(chosen)
+        add(case, step_waves(state), **chosen)
     tke.set_tke_diffusivities(state)
     add("diffusivities", {name: in_order(getattr(vs, name)) for name in ("kappaM", "kappaH", "Prandtlnumber")})
 

@@ -55,8 +55,7 @@ def roughen(state):
         tracer[..., int(vs.taup1)] = tracer[..., int(vs.tau)] + size * rng.random(water.shape) * water
         new[name] = tracer
     with vs.unlock():
-        for name, values in new.items():
-            setattr(vs, name, cyclic(values))
+        vs.update({name: cyclic(values) for name, values in new.items()})
 
 
 def mix(state):
@@ -82,8 +81,7 @@ def outputs_of(state, compatible):
     outputs = {name: in_order(getattr(vs, name)) for name in OUTPUTS}
     outputs |= {f"{name}_taup1": in_order(getattr(vs, name)[..., taup1]) for name in before}
     with vs.unlock():
-        for name, values in before.items():
-            setattr(vs, name, values)
+        vs.update(before)
     return outputs
 
 

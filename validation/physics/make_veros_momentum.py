@@ -9,19 +9,14 @@ group below "outputs" has settings as its attributes, and what Veros's routines 
 What a group before it has made the same is not stored again.
 """
 
-import sys
-
 import numpy as np
 
-from veros_acc import SmallSetup, cyclic, in_order, inputs, level, new_file, store, store_input  # it starts Veros, too
+from make_veros_external import PRESSURE, STREAM  # it starts Veros, too
+from veros_acc import SmallSetup, cyclic, in_order, inputs, level, new_file, stepped, store, store_input
 
 from veros import veros_routine
 from veros.core import eke, friction, momentum
-import veros.core.external  # noqa: F401  pylint: disable=unused-import
 from veros.variables import VARIABLES
-
-# the package has functions of these names
-STREAM, PRESSURE = (sys.modules[f"veros.core.external.{name}"] for name in ("solve_stream", "solve_pressure"))
 
 FIELDS = ("dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "zt", "cost", "cosu", "kbot", "maskT", "maskU", "maskV", "maskW",
           "coriolis_t", "rho")
@@ -87,8 +82,7 @@ def roughen(state):
     for name in ("r_bot_var_u", "r_bot_var_v"):
         new[name] = 2e-5 + noise(1e-5, np.ones(vs.kbot.shape))
     with vs.unlock():
-        for name, values in new.items():
-            setattr(vs, name, values)
+        vs.update(new)
 
 
 def inputs_of(state):
@@ -98,12 +92,6 @@ def inputs_of(state):
     fields |= {name: in_order(getattr(vs, name)) for name in OF_MOMENTUM}
     fields["Nsqr"] = in_order(level(vs, "Nsqr", "tau"))
     return fields | {f"d{name}_taum1": in_order(level(vs, f"d{name}", "taum1")) for name in ("u", "v")}
-
-
-def choose(state, switches):
-    with state.settings.unlock():
-        for name in SWITCHES:
-            setattr(state.settings, name, name in switches)
 
 
 def tendencies(state):
@@ -137,8 +125,7 @@ def outputs(state):
     with vs.unlock():
         _, (_, uloc, vloc) = STREAM.prepare_forcing(state)
         result |= {"du_mean": in_order(uloc), "dv_mean": in_order(vloc)}
-        for name, values in before.items():
-            setattr(vs, name, values)
+        vs.update(before)
         changed, _ = PRESSURE.prepare_forcing(state)
         vs.update(changed)
     result |= {name: in_order(level(vs, name, "tau")) for name in ("du", "dv")}
@@ -156,9 +143,11 @@ def write(file, state):
         seen.update(values)
 
     for case, switches in CASES.items():
-        choose(state, switches)
+        chosen = {name: name in switches for name in SWITCHES}
+        with state.settings.unlock():
+            state.settings.update(chosen)
         made, means = outputs(state)
-        add(case, made, **{name: name in switches for name in SWITCHES})
+        add(case, made, **chosen)
         if case == "acc":  # u_taup1 of which is what these read
             with state.variables.unlock():
                 state.variables.psi = state.variables.psi * 1e-5  # m2 s-2, not m3 s-1
@@ -170,12 +159,9 @@ def write(file, state):
 def main():
     with new_file(__doc__, "momentum.h5") as file:
         VARIABLES["ssh"].active = True  # which the routine of the free surface writes
-        setup = Setup()
-        setup.setup()
-        for _ in range(3):
-            setup.step(setup.state)
-        roughen(setup.state)
-        write(file, setup.state)
+        state = stepped(Setup(), 3).state
+        roughen(state)
+        write(file, state)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from make_veros_external import solve_directly  # it starts Veros, too
 from make_veros_step import roughen
 from make_veros_steps import change_remnants, density_in_80_bits, nudge, store_steps
 from veros_acc import (OF_IDEMIX, OF_MOMENTUM, SETTINGS, SmallSetup, cyclic, has, in_order, inputs_at_rest, level,
-                       store, store_input, tendency)
+                       stepped, store, store_input, tendency)
 
 from veros import veros_routine
 from veros.core import thermodynamics
@@ -128,12 +128,9 @@ class Setup(SmallSetup):
 
 
 def start(case):
-    setup = Setup(case)
-    setup.setup()
+    setup = stepped(Setup(case), 0 if case in AT_REST else WARM_UP)
     if case in AT_REST:
         return setup
-    for _ in range(WARM_UP):
-        setup.step(setup.state)
     roughen(setup.state)
     if not setup.state.settings.enable_skew_diffusion:  # then Veros leaves what was there
         with setup.state.variables.unlock():

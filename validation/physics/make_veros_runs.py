@@ -24,7 +24,7 @@ import scipy.sparse.linalg
 import make_veros_step  # it starts Veros, too
 from make_veros_external import solve_directly
 from make_veros_step import roughen
-from veros_acc import has
+from veros_acc import has, stepped
 
 from veros import restart, runtime_settings, veros_routine
 from veros.core import advection, eke, thermodynamics, tke
@@ -157,15 +157,12 @@ def run(name):
     set_runtime("pyom_compatibility_mode", name == "as_pyom")
     is_surface = name == "surface"
     scipy.sparse.linalg.bicgstab = solve_directly if is_surface else BICGSTAB
-    setup = Setup(name)
-    setup.setup()
+    setup = stepped(Setup(name), STEPS - 1)
     state, vs = setup.state, setup.state.variables
-    for _ in range(STEPS - 1):
-        setup.step(state)
     roughen(state)
-    with vs.unlock():  # what roughen invents and a step may not make
-        for field in ("K_diss_gm", "P_diss_hmix", "P_diss_skew", "P_diss_iso"):
-            setattr(vs, field, 0 * getattr(vs, field))
+    invented = ("K_diss_gm", "P_diss_hmix", "P_diss_skew", "P_diss_iso")  # by roughen; a step may not make them
+    with vs.unlock():
+        vs.update({field: 0 * getattr(vs, field) for field in invented})
     restart.write_restart(state, force=True)
     before = copy_of(vs)
     setup.step(state)
@@ -173,8 +170,7 @@ def run(name):
     made = {field: np.array(getattr(vs, field)) for field in (
         "K_diss_h", "K_diss_gm", "K_diss_bot", "forc_temp_surface", "forc_salt_surface") if has(vs, field)}
     with vs.unlock():
-        for field, values in {**before, **made}.items():
-            setattr(vs, field, values)
+        vs.update(before | made)
     write("kept.h5", {} if name in ONLY_IN_OCEAN else kept(setup))
     with h5py.File("run.snapshot.nc", "a") as file:
         for attribute in ("date_created", "setup_file", "setup_code"):

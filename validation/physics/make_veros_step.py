@@ -13,8 +13,8 @@ momentum.
 
 import numpy as np
 
-from veros_acc import (SETTINGS, SmallSetup, cyclic, has, in_order, inputs, level, new_file, store,  # it starts Veros, too
-                       store_input)
+from veros_acc import (  # it starts Veros, too
+    SETTINGS, SmallSetup, cyclic, has, in_order, inputs, level, new_file, stepped, store, store_input)
 
 from veros import veros_routine
 from veros.core import advection, diffusion, eke, momentum, thermodynamics, tke
@@ -57,17 +57,13 @@ def roughen(state):
     for values in new.values():
         cyclic(values)
     with vs.unlock():
-        for name, values in new.items():
-            setattr(vs, name, values)
+        vs.update(new)
         vs.update(thermodynamics.calc_eq_of_state(state, vs.tau))
 
 
 def rough_ocean():
     """The same each time."""
-    setup = Setup()
-    setup.setup()
-    for _ in range(STEPS):
-        setup.step(setup.state)
+    setup = stepped(Setup(), STEPS)
     roughen(setup.state)
     return setup
 

@@ -18,7 +18,7 @@ import numpy as np
 
 import make_veros_step  # it starts Veros, too
 from make_veros_step import roughen
-from veros_acc import SETTINGS, in_order, inputs, level, new_file, store, store_input
+from veros_acc import SETTINGS, in_order, inputs, level, new_file, stepped, store, store_input
 
 from veros import veros_routine
 from veros.core import advection, eke, thermodynamics, tke, utilities
@@ -80,13 +80,10 @@ def freeze(state):
 
 
 def start(switches):
-    setup = Setup(switches)
-    setup.setup()
-    for _ in range(WARM_UP):
-        setup.step(setup.state)
-    roughen(setup.state)
-    freeze(setup.state)
-    return setup.state
+    state = stepped(Setup(switches), WARM_UP).state
+    roughen(state)
+    freeze(state)
+    return state
 
 
 def prognostic(state):

@@ -73,6 +73,14 @@ class SmallSetup(ACCSetup):
         state.diagnostics.clear()
 
 
+def stepped(setup, count):
+    """The setup after so many steps."""
+    setup.setup()
+    for _ in range(count):
+        setup.step(setup.state)
+    return setup
+
+
 def cyclic(values):
     """With ghosts that are copies along x, the first axis."""
     values[:2], values[-2:] = values[-4:-2], values[2:4]

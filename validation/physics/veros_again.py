@@ -72,9 +72,7 @@ def solve_columns(a, b, c, d, water, floor):
 
 def put(state, but=()):
     with np.load(START) as start, state.variables.unlock():
-        for name in set(start) - set(but):
-            if has(state.variables, name):
-                setattr(state.variables, name, start[name])
+        state.variables.update({name: start[name] for name in set(start) - set(but) if has(state.variables, name)})
 
 
 def widen(state):

@@ -57,11 +57,10 @@ class Channel(VerosSetup):
 
     def start_flow(self):
         """Sets the balanced flow as it is: Veros's own start would let the pressure act on it for a step."""
-        with self.state.variables.unlock():
-            for name in ("u", "v", "psi"):
-                setattr(self.state.variables, name, with_levels(FIELDS[name]))
-            self.state.variables.du = 0 * self.state.variables.du
-            self.state.variables.dv = 0 * self.state.variables.dv
+        vs = self.state.variables
+        with vs.unlock():
+            vs.update({name: with_levels(FIELDS[name]) for name in ("u", "v", "psi")})
+            vs.update(du=0 * vs.du, dv=0 * vs.dv)
 
     @veros_routine
     def set_forcing(self, state):
