@@ -7,12 +7,15 @@ puts the arrays where the framework wants them, and returns a call that waits fo
 from .frameworks import Skip
 
 
+def function_of(kernel, exp):
+    """The kernel by operators, which NumPy, JAX, PyTorch and CuPy share, and the framework's exponential function."""
+    return (lambda a, b: a @ b) if kernel == "matmul" else lambda x: exp(x * x + 2 * x).sum()
+
+
 def numpy_maker(kernel, arrays, device):
     import numpy
-    if kernel == "matmul":
-        return lambda: arrays["a"] @ arrays["b"]
-    x = arrays["x"]
-    return lambda: numpy.exp(x * x + 2 * x).sum()
+    function = function_of(kernel, numpy.exp)
+    return lambda: function(*arrays)
 
 
 def numba_maker(kernel, arrays, device):
@@ -28,30 +31,22 @@ def numba_maker(kernel, arrays, device):
             total += math.exp(x[i] * x[i] + 2 * x[i])
         return total
 
-    x = arrays["x"].ravel()
+    x = arrays[0].ravel()
     return lambda: expsum(x)
 
 
 def jax_maker(kernel, arrays, device):
     import jax
     import jax.numpy
-    if kernel == "matmul":
-        function = jax.jit(jax.numpy.matmul)
-    else:
-        function = jax.jit(lambda x: jax.numpy.exp(x * x + 2 * x).sum())
-    values = [jax.numpy.array(value) for value in arrays.values()]
+    function = jax.jit(function_of(kernel, jax.numpy.exp))
+    values = list(map(jax.numpy.array, arrays))
     return lambda: function(*values).block_until_ready()
 
 
 def pytorch_maker(kernel, arrays, device):
     import torch
-    function = torch.matmul
-    if kernel == "expsum":
-        def function(x):
-            return torch.exp(x * x + 2 * x).sum()
-    on_gpu = device == "gpu"
-    values = [torch.as_tensor(value, device="cuda" if on_gpu else "cpu")
-              for value in arrays.values()]
+    function, on_gpu = function_of(kernel, torch.exp), device == "gpu"
+    values = [torch.as_tensor(value, device="cuda" if on_gpu else "cpu") for value in arrays]
 
     def call():
         with torch.no_grad():
@@ -65,13 +60,10 @@ def pytorch_maker(kernel, arrays, device):
 
 def cupy_maker(kernel, arrays, device):
     import cupy
-    values = [cupy.asarray(value) for value in arrays.values()]
+    function, values = function_of(kernel, cupy.exp), list(map(cupy.asarray, arrays))
 
     def call():
-        if kernel == "matmul":
-            result = values[0] @ values[1]
-        else:
-            result = cupy.exp(values[0] * values[0] + 2 * values[0]).sum()
+        result = function(*values)
         cupy.cuda.get_current_stream().synchronize()
         return result
 

@@ -53,7 +53,7 @@ class Worker:
 
     def make_call(self, kernel, folder):
         if kernel in cases.CALIBRATION:
-            arrays = {path.stem: np.load(path) for path in sorted(Path(folder).iterdir())}
+            arrays = list(map(np.load, sorted(Path(folder).iterdir())))
             return calibration.MAKERS[self.framework](kernel, arrays, self.device)
         module = pyhpc.implementation(self.checkout, kernel, self.framework)
         if module is None:

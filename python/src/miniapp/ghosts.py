@@ -26,7 +26,7 @@ def run(library: Library, path: str, kernel: str, g: dict[str, np.ndarray], halo
                 values = with_ghosts(field, values, cyclic, walls.get(name))
             state.set(name, values)
         state.run(kernel)
-        return {name: state[name] if halo else without_ghosts(library.fields[name], state[name])
+        return {name: state[name] if halo else without_ghosts(library.fields[name].axes, state[name])
                 for name in library.writes(kernel) if name in state}
 
 
@@ -75,5 +75,11 @@ def row_of_wall(field: Field, wall: object, length: int) -> np.ndarray:
     return row
 
 
-def without_ghosts(field: Field, values: np.ndarray) -> np.ndarray:
-    return values[tuple(slice(HALO, -HALO) if axis in ("x", "y") else slice(None) for axis in field.axes)]
+def without_ghosts(axes: tuple[str, ...], values: np.ndarray) -> np.ndarray:
+    """A field on these axes, or its records."""
+    return values[(..., *(slice(HALO, -HALO) if axis in ("x", "y") else slice(None) for axis in axes))]
+
+
+def copy_round(values: np.ndarray) -> None:
+    """Ghosts along x become those of the other side."""
+    values[..., :HALO], values[..., -HALO:] = values[..., -2 * HALO:-HALO], values[..., HALO:2 * HALO]

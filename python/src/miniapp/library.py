@@ -111,7 +111,7 @@ def raise_failure(message):
         for line in heard.__dict__.pop("lines", ()):
             warnings.warn(line, RuntimeWarning, stacklevel=5)
         if status:
-            raise FAILURES.get(status, Error)(decode(message()))
+            raise FAILURES.get(status, Error)(message())
     return check
 
 
@@ -205,7 +205,7 @@ DECLARATIONS = {name: types for types, names in {
 
 
 def declare(library, path):
-    """The functions by their names without "miniapp_"."""
+    """The functions by their names without "miniapp_"; those that return text return str."""
     functions = {}
     for name, (result, *arguments) in DECLARATIONS.items():
         try:
@@ -217,6 +217,8 @@ def declare(library, path):
         function.restype = c_int if result is Status else result
         if result is Status:
             function.errcheck = raise_failure(functions["message"])
+        if result is c_char_p:
+            function.errcheck = lambda text, _function, _arguments: decode(text)
     return SimpleNamespace(**functions)
 
 
@@ -358,7 +360,7 @@ class Library:
 
     @property
     def version(self) -> str:
-        return decode(self.c.version())
+        return self.c.version()
 
     def rows(self, table: str) -> list[int]:
         """The handles of one of the library's tables."""
@@ -384,49 +386,47 @@ class Library:
     @functools.cached_property
     def sequences(self) -> list[str]:
         """The names of the kernels, then those of sequences of several."""
-        return [decode(self.c.sequence_name(row)) for row in self.rows("sequence")]
+        return [self.c.sequence_name(row) for row in self.rows("sequence")]
 
     def field_row(self, handle):
         c = self.c
         axes = tuple(c.field_axis(handle, place) for place in range(c.field_rank(handle)))
         factor = c_double()
         stand_in = c.field_stand_in(handle, ctypes.byref(factor))
-        return Field(decode(c.field_name(handle)), decode(c.field_units(handle)),
-                     decode(c.field_long_name(handle)), decode(c.field_standard_name(handle)),
-                     Type(c.field_type(handle)), tuple(decode(c.axis_name(axis)) for axis in axes),
-                     *bounds(c.field_range, handle), bounds(c.field_limits, handle), handle, axes, c.field_is_optional(handle),
-                     self.name_of(c.field_wet(handle)), self.name_of(stand_in), factor.value,
-                     self.name_of(c.field_partner(handle)), self.needed_by(handle),
+        return Field(c.field_name(handle), c.field_units(handle), c.field_long_name(handle),
+                     c.field_standard_name(handle), Type(c.field_type(handle)), tuple(map(c.axis_name, axes)),
+                     *bounds(c.field_range, handle), bounds(c.field_limits, handle), handle, axes,
+                     c.field_is_optional(handle), self.name_of(c.field_wet(handle)), self.name_of(stand_in),
+                     factor.value, self.name_of(c.field_partner(handle)), self.needed_by(handle),
                      c.field_is_extended(handle), c.field_is_flow(handle), c.field_has_wall(handle))
 
     def needed_by(self, handle):
         most = self.c.setting_count()
         names = (self.c.field_needed_by(handle, place) for place in range(most + 1))
-        found = tuple(map(decode, itertools.takewhile(bool, names)))
+        found = tuple(itertools.takewhile(bool, names))
         if len(found) > most:  # in older libraries the function takes no place
             raise LibraryError(f"{self.path}: is a libminiapp.so of another version than this package")
         return found
 
     def name_of(self, handle):
-        return decode(self.c.field_name(handle)) if handle else ""
+        return self.c.field_name(handle) if handle else ""
 
     def setting_row(self, handle):
         c = self.c
-        return Setting(decode(c.setting_name(handle)), decode(c.setting_units(handle)),
-                       decode(c.setting_long_name(handle)), c.setting_default(handle),
-                       c.setting_is_whole(handle), *bounds(c.setting_range, handle), handle)
+        return Setting(c.setting_name(handle), c.setting_units(handle), c.setting_long_name(handle),
+                       c.setting_default(handle), c.setting_is_whole(handle), *bounds(c.setting_range, handle), handle)
 
     def kernel_row(self, handle):
         c = self.c
-        arguments = (Argument(decode(c.argument_name(handle, place)),
-                              self.fields[decode(c.field_name(c.argument_field(handle, place)))],
+        arguments = (Argument(c.argument_name(handle, place),
+                              self.fields[c.field_name(c.argument_field(handle, place))],
                               Access(c.argument_access(handle, place)),
                               tuple(c.argument_ghosts(handle, place, side) for side in range(4)))
                      for place in range(c.kernel_argument_count(handle)))
-        settings = (self.settings[decode(c.setting_name(c.kernel_setting(handle, place)))]
+        settings = (self.settings[c.setting_name(c.kernel_setting(handle, place))]
                     for place in range(c.kernel_setting_count(handle)))
-        return Kernel(decode(c.kernel_name(handle)), decode(c.kernel_summary(handle)),
-                      decode(c.kernel_citation(handle)), tuple(arguments), tuple(settings))
+        return Kernel(c.kernel_name(handle), c.kernel_summary(handle), c.kernel_citation(handle), tuple(arguments),
+                      tuple(settings))
 
     def find_sequence(self, text: str) -> int | None:
         found = c_void_p()
@@ -447,7 +447,7 @@ class Library:
     def levels(self, sequence: str) -> list[tuple[str, str]]:
         """The pairs of fields that change places after a step in time."""
         c, found = self.c, self.find_sequence(sequence)
-        return [tuple(decode(c.field_name(c.sequence_level(found, place, after))) for after in (False, True))
+        return [tuple(c.field_name(c.sequence_level(found, place, after)) for after in (False, True))
                 for place in range(c.sequence_level_count(found))]
 
     def steps(self, sequence: str, settings: int | None = None) -> list[Step]:
@@ -456,9 +456,9 @@ class Library:
         for step in range(c.sequence_step_count(found)):
             if settings and not c.sequence_runs(found, step, settings):
                 continue
-            kernel = self.kernels[decode(c.kernel_name(c.sequence_kernel(found, step)))]
+            kernel = self.kernels[c.kernel_name(c.sequence_kernel(found, step))]
             steps.append(Step(kernel, {
-                argument: decode(c.field_name(c.sequence_field(found, step, place)))
+                argument: c.field_name(c.sequence_field(found, step, place))
                 for place, argument in enumerate(kernel.arguments) if argument.access is not Access.SCRATCH}))
         return steps
 

@@ -106,7 +106,7 @@ class Memory:
         weakref.finalize(self, release, c, handle, opened)  # first: a warning may be raised once it is open
         library.open_device(device, opened)
         c.state_create(opened, PRECISIONS.index(precision), ctypes.byref(grid), handle)
-        self.handle, self.device = handle.value, decode(c.device_label(opened))
+        self.handle, self.device = handle.value, c.device_label(opened)
 
     def call(self, function, *arguments):
         """A function of the library on the state, from one thread at a time."""
@@ -265,7 +265,7 @@ class State:
         with self.lock:
             address = self.call(find, encode(name))
             if not address:
-                raise libraries.FAILURES[self.c.last_failure()](decode(self.c.message()))
+                raise libraries.FAILURES[self.c.last_failure()](self.c.message())
             memory = memory_of(math.prod(shape) * dtype.itemsize).from_address(address)
             memory.owner = self.memory  # the array keeps the memory
         array = np.frombuffer(memory, dtype).reshape(shape)

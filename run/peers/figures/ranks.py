@@ -29,37 +29,26 @@ def draw(series, prefix):
         return figures.save(figure, prefix, *sorted({run.place for runs in series.values() for run in runs}))
 
 
-def bars(runs, value):
-    """A value of the median step, with how far the quartiles lie below and above."""
-    middle = [value(run, run.seconds) for run in runs]
-    low = [value(run, run.quartiles[1]) for run in runs]
-    high = [value(run, run.quartiles[0]) for run in runs]
-    return {"y": middle, "yerr": [[m - x for m, x in zip(middle, low)],
-                                  [x - m for m, x in zip(middle, high)]]}
+def lines(axis, runs, ideal, value, colour):
+    """The ideal, and a value of each run by its median step, with how far the quartiles lie below and above."""
+    counts, middle = [run.ranks for run in runs], [value(run) for run in runs]
+    low, high = ([m * run.seconds / run.quartiles[which] for m, run in zip(middle, runs)] for which in (1, 0))
+    axis.plot(counts, ideal, color="0.6", linestyle="--", label="ideal")
+    axis.errorbar(counts, middle, [[m - x for m, x in zip(middle, low)], [x - m for m, x in zip(middle, high)]],
+                  color=colour, marker="o", label="measured; bars: quartiles")
+    axis.set_xscale("log")
 
 
 def strong(axis, runs):
-    def speedup(run, seconds):
-        return ranks.speedup(run, runs[0]) * run.seconds / seconds
-    counts = [run.ranks for run in runs]
-    axis.plot(counts, [count / counts[0] for count in counts], color="0.6", linestyle="--",
-              label="ideal")
-    axis.errorbar(counts, **bars(runs, speedup), color="#0072B2", marker="o",
-                  label="measured; bars: quartiles")
-    axis.set_xscale("log")
+    first = runs[0].ranks
+    lines(axis, runs, [run.ranks / first for run in runs], lambda run: ranks.speedup(run, runs[0]), "#0072B2")
     axis.set_yscale("log")
     figures.log_axis(axis.yaxis, figures.short)
-    axis.set_ylabel(f"speedup over {counts[0]} rank{'' if counts[0] == 1 else 's'}")
+    axis.set_ylabel(f"speedup over {first} rank{'' if first == 1 else 's'}")
 
 
 def weak(axis, runs):
-    def efficiency(run, seconds):
-        return 100 * ranks.efficiency(run, runs[0]) * run.seconds / seconds
-    counts = [run.ranks for run in runs]
-    axis.plot(counts, [100] * len(counts), color="0.6", linestyle="--", label="ideal")
-    axis.errorbar(counts, **bars(runs, efficiency), color="#D55E00", marker="o",
-                  label="measured; bars: quartiles")
-    axis.set_xscale("log")
+    lines(axis, runs, [100] * len(runs), lambda run: 100 * ranks.efficiency(run, runs[0]), "#D55E00")
     axis.set_ylim(bottom=0)
     axis.set_ylabel("efficiency, %")
 

@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 
+from .. import ghosts
 from ..library import HALO, run_of
 from . import axes, masks, table, units
 from .problem import Unusable, note
@@ -302,7 +303,7 @@ def add_masks(path, g, cyclic, halo):
 
 def copy_round(fields):
     for values in fields.values():
-        values[..., :HALO], values[..., -HALO:] = values[..., -2 * HALO:-HALO], values[..., HALO:2 * HALO]
+        ghosts.copy_round(values)
 
 
 def place_of(name, index):
@@ -346,11 +347,6 @@ def check_shapes(path, g):
                 raise Unusable(f"{path}: {name} has {length} points along {axis}, but {first} has {known}{hint}")
 
 
-def without_ghosts(g):
-    return {name: values[(..., *(slice(HALO, -HALO) if axis in "xy" else slice(None)
-                                 for axis in table.axes_of(name)))] for name, values in g.items()}
-
-
 def finish(path, g, cyclic, halo, fills):
     """Masks, and values on land."""
     check_shapes(path, g)
@@ -379,8 +375,8 @@ def make(source, chosen):
     g, settings, periods, cyclic, parts = {}, {}, {}, 0.0, list(parts_of(source, chosen))
     halo = min(halo for _, halo in parts)
     for part, own in parts:
-        strip = without_ghosts if own > halo else dict
-        g |= strip({**part.g, **part.coordinates()})
+        g |= {name: ghosts.without_ghosts(table.axes_of(name), values) if own > halo else values
+              for name, values in (part.g | part.coordinates()).items()}
         periods = {name: period for name, period in periods.items() if name not in part.g} | part.periods
         attrs = attributes_of(part.path, part.dataset)
         settings |= {"coord_degree": part.is_degrees, **settings_of(part.path, attrs)}

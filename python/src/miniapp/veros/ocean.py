@@ -12,6 +12,7 @@ from veros import distributed, runtime_settings, runtime_state
 from veros.core.operators import numpy as npx
 from veros.state import VerosVariables
 
+from ..ghosts import copy_round, without_ghosts
 from ..state import State
 from . import CONSTANTS, other_constants, refuse, tracers_of
 from .parts import ALL_GHOSTS, EDDIES, ON_DEMAND, PARTS, SEQUENCE, TENSOR, mix_again, passive, unchanged_by_veros
@@ -218,7 +219,7 @@ class Ocean:
             memory = self.state.write(field)
             memory[...] = in_order(array if slot is None else array[..., slot])
             if self.turns and memory.ndim > 1:
-                memory[..., :2], memory[..., -2:] = memory[..., -4:-2], memory[..., 2:4]
+                copy_round(memory)
 
     def fields_and_slots(self, variable):
         names = self.fields[variable]
@@ -297,7 +298,7 @@ class Ocean:
     def with_ghosts(self, values, widths=NO_GHOSTS):
         """Cells that Veros does not make, farther out than these widths in the west, east, south and north, are 0."""
         if self.turns:
-            values[..., :2], values[..., -2:] = values[..., -4:-2], values[..., 2:4]
+            copy_round(values)
         west, east, south, north = widths
         length, breadth = values.shape[-1], values.shape[-2]
         values[..., :2 - west] = values[..., length - 2 + east:] = 0
@@ -373,8 +374,7 @@ class Ocean:
             yield f"kbot is not from 0, which is land, to {levels}, the number of levels"
         found = []
         for field, (variable, _) in self.place.items():
-            inner = tuple(slice(2, -2) if axis in "xy" else slice(None) for axis in self.state.field(field).axes)
-            values = self.state.read(field)[inner]
+            values = without_ghosts(self.state.field(field).axes, self.state.read(field))
             if values.ndim > 1:
                 values = values[..., water[-1] > 0] if values.ndim == 2 else values[water > 0]
             is_spacing = self.state.field(field).least > 0 and not self.vs.__metadata__[variable].time_dependent

@@ -75,19 +75,12 @@ def density_by_veros(state) -> None:
     vs.update(thermodynamics.diag_P_diss_v(state))
 
 
-def eke_by_veros(state) -> None:
-    eke.integrate_eke(state)
-    with_ghosts(state, "eke")
-
-
-def idemix_by_veros(state) -> None:
-    idemix.integrate_idemix(state)
-    with_ghosts(state, "E_iw")
-
-
-def tke_by_veros(state) -> None:
-    tke.integrate_tke(state)
-    with_ghosts(state, "tke")
+def stepping(integrate, energy):
+    """A step of an energy, with its ghosts."""
+    def by_veros(state) -> None:
+        integrate(state)
+        with_ghosts(state, energy)
+    return by_veros
 
 
 def passive_by_veros(state, name) -> None:
@@ -264,9 +257,9 @@ PARTS = (
          on_demand=(("forc_rho_surface",),)),
     Part("velocities on the W grid", "advection", ("velocities_on_wgrid",), advection.calculate_velocity_on_wgrid,
          if_enabled("eke", "tke", "idemix")),
-    Part("EKE", "eke", ("eke",), eke_by_veros, if_enabled("eke")),
-    Part("internal waves", "idemix", ("idemix",), idemix_by_veros, if_enabled("idemix")),
-    Part("TKE", "tke", ("tke_forcing", "tke"), tke_by_veros, if_enabled("tke")),
+    Part("EKE", "eke", ("eke",), stepping(eke.integrate_eke, "eke"), if_enabled("eke")),
+    Part("internal waves", "idemix", ("idemix",), stepping(idemix.integrate_idemix, "E_iw"), if_enabled("idemix")),
+    Part("TKE", "tke", ("tke_forcing", "tke"), stepping(tke.integrate_tke, "tke"), if_enabled("tke")),
 )
 
 
