@@ -8,15 +8,16 @@ mark `kernels_that_read` names; `device` on the device, where there is one, else
 of several takes `devices`, one that compares a device with the host takes `gpu`.
 """
 
+import contextlib
 import dataclasses
 import importlib
 import itertools
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -32,7 +33,6 @@ HERE = Path(__file__).parent
 GRID = HERE.parent / "inputs" / "grid.h5"
 GRID_REFERENCE = HERE / "stored" / "grid"
 PACKAGE = HERE.parent / "python" / "src"
-sys.path.insert(0, str(PACKAGE))
 
 DONE, MISMATCH, USAGE, INPUT, DEVICE, OUTPUT = range(6)  # the exit codes
 
@@ -41,6 +41,7 @@ TROUBLE = re.compile(r"Sanitizer|runtime error|terminate called|HDF5-DIAG|Assert
                      r"|Traceback|PluginInterface|Libomptarget|OMP: ")
 LONG = os.environ.get("MINIAPP_TEST_LONG") == "1"
 QUICK = ("--repetitions", "1", "--burnin", "0")
+INSIDE = np.s_[..., 2:-2, 2:-2]  # of a field with ghosts
 
 
 # ---- the program ----
@@ -143,6 +144,13 @@ class Program:
         """Those values that a kernel reads: a dataset that it does not takes as long to write."""
         inputs = next(kernel.inputs for kernel in self.kernels if kernel.name == name)
         return {dataset.name: values[dataset.name] for dataset in inputs if dataset.name in values}
+
+    def made_by(self, kernel, folder, values, settings, *words, halo=2, **more):
+        """{name: values} of what a kernel makes of those that it reads."""
+        path = write(folder / "in.h5", self.read_by(kernel, values), settings, halo=halo, **more)
+        self.passes("-k", kernel, "-o", folder / "out.h5", *words, path)
+        with h5py.File(folder / "out.h5") as out:
+            return datasets(out)
 
     def command(self, *arguments):
         return [str(self.path), *map(str, arguments)]
@@ -262,13 +270,10 @@ def create(path):
     return h5py.File(path, "w", libver=("v110", "v110"))
 
 
-def write(path, values, settings=None, halo=None, cyclic_x=None):
-    """An input file whose data, too, carry checksums."""
-    attributes = {**(settings or {}), "halo": halo, "cyclic_x": cyclic_x}
+def write(path, values, settings=None, **more):
+    """An input file whose data, too, carry checksums; of settings and what is beside them, None is left out."""
     with create(path) as file:
-        for name, value in attributes.items():
-            if value is not None:
-                file.attrs[name] = value
+        file.attrs.update({name: value for name, value in {**(settings or {}), **more}.items() if value is not None})
         for name, value in values.items():
             value = np.asarray(value)
             file.create_dataset(name, data=value, chunks=value.shape, fletcher32=True,
@@ -294,6 +299,18 @@ def change(path, name, index, value):
 def read(path, name):
     with h5py.File(path, "r") as file:
         return file[name][...]
+
+
+def datasets(group):
+    """{name: values} of those that a file or a group holds, without groups in it."""
+    return {name: data[...] for name, data in group.items() if isinstance(data, h5py.Dataset)}
+
+
+@contextlib.contextmanager
+def copied(source, path):
+    """A copy of a file, open to be changed."""
+    with h5py.File(shutil.copyfile(source, path), "a") as file:
+        yield file
 
 
 def put_output(path, output):

@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 
 from conftest import DEVICE, DONE, OUTPUT, USAGE, assert_failed
+from peers import results
 from processes import DEADLINE_S, completed, executable, load_script, wait_for
 
 SCRIPT = Path(__file__).resolve().parents[2] / "run" / "gpu-check"
-sys.path.insert(0, str(SCRIPT.parent))
-from peers import results  # noqa: E402  pylint: disable=wrong-import-position
 
 # In the place of a program for a GPU: all is well, and its sweep lasts until it is asked to end.
 PROGRAM = f"""#!{sys.executable}

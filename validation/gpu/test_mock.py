@@ -20,12 +20,10 @@ import pytest
 
 from conftest import (DEVICE, DONE, GRID, GRID_REFERENCE, HERE, LONG, MISMATCH, QUICK, USAGE, assert_one_line,
                       read)
+from pairs import ALL, PAIRS
 from processes import executable, load_script
 from test_gpu_check import check_all_steps
 from test_paper import LIMITS, NEAREST
-
-sys.path.insert(0, str(HERE.parent / "run"))
-from pairs import ALL, PAIRS  # noqa: E402  pylint: disable=wrong-import-position
 
 MOCK = HERE / "gpu/mock"
 ACC, ROUGH, SWITCHED = (GRID.with_name(f"{name}.h5") for name in ("acc", "rough", "switched"))

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +12,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import (DEVICE, DONE, GRID, INPUT, LONG, OUTPUT, PACKAGE, QUICK, TROUBLE, USAGE, replace, write)
+from conftest import DEVICE, DONE, GRID, INPUT, LONG, OUTPUT, PACKAGE, QUICK, TROUBLE, USAGE, copied, replace, write
 from processes import Running, executable, library, wait_for, watch
 from test_mock import mock  # noqa: F401, a fixture
 from test_steps import ACC, with_tendencies
@@ -426,8 +425,7 @@ def test_forcing_means_and_chosen_fields_do_not_depend_on_the_cut(ranks, tmp_pat
     if device == "cpu":
         ranks.miniapp.skip_repeat("Open MPI's build cuts records and means")
     path = tmp_path / "in.h5"
-    shutil.copy(GRID, path)
-    with h5py.File(path, "a") as file:
+    with copied(GRID, path) as file:
         del file["forc_temp_surface"]
         file["forc_temp_surface"] = np.random.default_rng(3).uniform(-1e-5, 1e-5, (5, *file["kbot"].shape))
         file["forc_temp_surface"].attrs["period"] = 6 * 43200.0
@@ -457,12 +455,9 @@ def test_budgets_do_not_depend_on_the_cut(ranks, tmp_path):
 
 
 def test_the_first_cell_that_diverges_does_not_depend_on_the_cut(ranks, tmp_path):
-    with h5py.File(ACC) as file:
-        w = file["w"][...]
-    w[1, 35, 28] *= 2
     path = tmp_path / "in.h5"
-    path.write_bytes(ACC.read_bytes())
-    replace(path, "w", w)
+    with copied(ACC, path) as file:
+        file["w"][1, 35, 28] *= 2
     for count in (0, 4):
         ranks.fails(INPUT, r"cell \[1, 35, 28\] gains or loses", count, "--steps", 2, path)
 
@@ -538,8 +533,7 @@ def test_copies_of_the_input_that_differ(ranks, copies, change):
     """As stale ones on a node's own disk do."""
     folder, words = copies
     first, second = (folder / rank / "in.h5" for rank in "01")
-    shutil.copy(first, second)
-    with h5py.File(second, "a") as file:
+    with copied(first, second) as file:
         change(file)
     ranks.fails(INPUT, "in.h5: process 1 has read another file of that name than the first$", 2, *words,
                 program=at_home(ranks, folder))
@@ -673,11 +667,8 @@ def test_one_line_of_what_is_found_before_a_run(ranks, tmp_path, monkeypatch):
 def test_a_warning_of_any_part(ranks, tmp_path):
     """Faces in the north of the file that are closed between cells of water."""
     path = tmp_path / "closed.h5"
-    path.write_bytes(ACC.read_bytes())
-    with h5py.File(path) as file:
-        mask = file["maskV"][...]
-    mask[:, -6, 10:14] = 0
-    replace(path, "maskV", mask)
+    with copied(ACC, path) as file:
+        file["maskV"][:, -6, 10:14] = 0
     for words in ((GRID, 0), (path, 1)):
         done = ranks.run(2, "--decompose", "1x2", "-k", "isoneutral", *QUICK, words[0])
         warned = [line for line in own_lines(done.stderr) if "are closed between cells" in line]
@@ -721,13 +712,10 @@ def test_a_file_that_one_process_cannot_open(ranks, tmp_path):
 def test_a_file_in_which_one_process_finds_an_error(ranks, tmp_path):
     """In the northern block, by its place in the whole file."""
     path = tmp_path / "wrong.h5"
-    path.write_bytes(ACC.read_bytes())
-    with h5py.File(path) as file:
-        values = file["temp"][...]
+    with copied(ACC, path) as file:
         water = np.argwhere(file["maskT"][...] != 0)
-    place = tuple(water[np.argmax(water[:, 1])])
-    values[place] = 99
-    replace(path, "temp", values)
+        place = tuple(water[np.argmax(water[:, 1])])
+        file["temp"][place] = 99
     ranks.fails(INPUT, re.escape(f"temp[{', '.join(map(str, place))}] is 99"), 2, *QUICK,
                 "--decompose", "1x2", "-k", "eos", path)
 

@@ -9,13 +9,12 @@ import sys
 import pytest
 
 from conftest import DONE, HERE, INPUT, LONG, USAGE
+from peers import cost, external_mode, figures, ranks as kept
+from peers.figures import ranks as drawing
 from processes import Running, executable, forked, library, wait_for, waiting
 from test_mpi import ACC, count
 
 SCRIPT = HERE.parent / "run" / "scaling"
-sys.path.insert(0, str(SCRIPT.parent))
-from peers import cost, external_mode, figures, ranks as kept  # noqa: E402  pylint: disable=wrong-import-position
-from peers.figures import ranks as drawing  # noqa: E402  pylint: disable=wrong-import-position
 
 UNUSABLE, TERMINATED, INTERRUPTED = INPUT, 143, 130
 FACTORS = (80e-9, 5e-6, 30e-6, 1e-9)  # as in cost.FACTORS

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import fields
-from conftest import read, write
 from test_isoneutral import OCEANS, lowest_wet, volume, without_ghosts
 
 ROUNDING = 1e-15  # of the sum of moduli, each of which is off by a few 1e-16
@@ -63,11 +62,9 @@ def without_divergence(values, cyclic_x):
 def advected(miniapp, tmp_path, basin, scheme, **changes):
     """The tendency and the stepped tracer."""
     values, settings, cyclic_x = basin
-    path, out = tmp_path / "basin.h5", tmp_path / "out.h5"
-    write(path, miniapp.read_by("tracer_advection", values | changes),
-          settings | {"enable_superbee_advection": SCHEMES.index(scheme)}, halo=0, cyclic_x=cyclic_x)
-    miniapp.passes("-k", "tracer_advection", "-o", out, path)
-    return read(out, "dtracer"), read(out, "tracer_taup1")
+    chosen = settings | {"enable_superbee_advection": SCHEMES.index(scheme)}
+    made = miniapp.made_by("tracer_advection", tmp_path, values | changes, chosen, halo=0, cyclic_x=cyclic_x)
+    return made["dtracer"], made["tracer_taup1"]
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -114,21 +111,17 @@ def test_vertical_velocity_closes_a_flow(miniapp, basin, tmp_path):
     """Where u and v have a w with which they conserve volume, it is that, and 0 at the surface."""
     values, settings, cyclic_x = basin
     flow = without_divergence(values, cyclic_x)
-    path, out = tmp_path / "flow.h5", tmp_path / "w.h5"
-    write(path, miniapp.read_by("vertical_velocity", values | flow), settings, halo=0, cyclic_x=cyclic_x)
-    miniapp.passes("-k", "vertical_velocity", "-o", out, path)
+    made = miniapp.made_by("vertical_velocity", tmp_path, values | flow, settings, halo=0, cyclic_x=cyclic_x)
     terms = values["dzt"].max() * (np.abs(flow["u"]).max() / values["dxt"].min()
                                    + np.abs(flow["v"]).max() / values["dyt"].min())
-    assert np.abs(read(out, "w") - flow["w"]).max() <= 20 * ROUNDING * terms
+    assert np.abs(made["w"] - flow["w"]).max() <= 20 * ROUNDING * terms
     assert not flow["w"][-1].any()
 
 
 def dissipation(miniapp, tmp_path, basin, **changes):
     values, settings, cyclic_x = basin
-    path, out = tmp_path / "enthalpy.h5", tmp_path / "loss.h5"
-    write(path, miniapp.read_by("advection_dissipation", values | changes), settings, halo=0, cyclic_x=cyclic_x)
-    miniapp.passes("-k", "advection_dissipation", "-o", out, path)
-    return read(out, "P_diss_adv")
+    return miniapp.made_by("advection_dissipation", tmp_path, values | changes, settings, halo=0,
+                           cyclic_x=cyclic_x)["P_diss_adv"]
 
 
 def test_dissipation_is_one_number_where_there_is_turbulence(miniapp, basin, tmp_path):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import fields
-from conftest import read, write
 from test_kernels import OCEANS
 from test_reference_tke import CASES, EULER, INSIDE, closed, volumes
 
@@ -16,14 +15,12 @@ SOURCES = {"K_diss_gm": 1, "K_diss_h": 1, "P_diss_skew": -1, "P_diss_hmix": -1, 
     (0, {"K_gm": 700, "K_iso": 900}), (1, {"K_iso": 900})])
 def test_what_is_constant(miniapp, eddies, constant, tmp_path):
     values, settings = fields.make(**OCEANS["odd"])
-    path, out = tmp_path / "ocean.h5", tmp_path / "out.h5"
-    write(path, miniapp.read_by("eke_diffusivities", values), settings | {"enable_eke": eddies}, halo=2)
-    miniapp.passes("-k", "eke_diffusivities", "-o", out, path)
+    made = miniapp.made_by("eke_diffusivities", tmp_path, values, settings | {"enable_eke": eddies})
     for name, value in constant.items():
-        assert (read(out, name) == value).all()
+        assert (made[name] == value).all()
     for name in ("L_rossby", "L_rhines", "eke_len", "sqrteke"):
-        assert read(out, name).any() == bool(eddies)
-    assert not eddies or len(np.unique(read(out, "K_gm"))) > 100
+        assert made[name].any() == bool(eddies)
+    assert not eddies or len(np.unique(made["K_gm"])) > 100
 
 
 def still(values):
@@ -46,13 +43,11 @@ def test_budget_closes(miniapp, moves, case, stored, tmp_path):
     values = closed(values) | {"eke_taup1": values["eke"], "deke_taum1": 0 * values["eke"]}
     values["w_wgrid"] = values["w_wgrid"] * values["maskW"]  # nothing comes out of the sea floor
     values = still(values) | {name: values[name] for name in MOVES[moves]}
-    path, out = tmp_path / "ocean.h5", tmp_path / "out.h5"
-    write(path, miniapp.read_by("eke", values), settings | EULER | {"enable_store_cabbeling_heat": stored}, halo=2)
-    miniapp.passes("-k", "eke", "-o", out, path)
+    made = miniapp.made_by("eke", tmp_path, values, settings | EULER | {"enable_store_cabbeling_heat": stored})
     room = (volumes(values) * values["maskW"])[INSIDE]
     gained = sum(sign * values[name] for name, sign in list(SOURCES.items())[:3 if stored else 5])
-    change = room * (read(out, "eke_taup1") - values["eke"])[INSIDE]
-    expected = room * settings["dt_tracer"] * (gained - read(out, "eke_diss_iw"))[INSIDE]
+    change = room * (made["eke_taup1"] - values["eke"])[INSIDE]
+    expected = room * settings["dt_tracer"] * (gained - made["eke_diss_iw"])[INSIDE]
     terms = abs(change).sum() + abs(expected).sum() + abs(room * values["eke"][INSIDE]).sum()
     assert abs(change.sum() - expected.sum()) <= 50 * EPS * terms
     assert abs(change - expected).sum() > 1e-4 * terms  # it moves

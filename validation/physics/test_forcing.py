@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import miniapp as package
-from conftest import HERE, INPUT, read
+from conftest import HERE, INPUT, INSIDE, copied, read
 
 pytestmark = pytest.mark.every_gpu
 
@@ -16,7 +16,6 @@ OCEANS = HERE.parent / "inputs"
 STEP, STEPS, START = 43200.0, 7, 100000.0
 PERIODS = {"surface_taux": (5, 6 * STEP), "t_star": (3, 20 * STEP)}  # one shorter than the run
 RESULTS = ("temp", "u", "psi")
-INSIDE = (..., slice(2, -2), slice(2, -2))
 
 
 def of_time(records, period, time):
@@ -98,8 +97,7 @@ def test_a_kernel_takes_the_start(miniapp, forced, tmp_path):
     count, period = 3, 9 * STEP
     varies, still = tmp_path / "varies.h5", tmp_path / "still.h5"
     for path in (varies, still):
-        shutil.copy(OCEANS / "acc.h5", path)
-        with h5py.File(path, "a") as file:
+        with copied(OCEANS / "acc.h5", path) as file:
             del file["surface_taux"]
     records = forced[1]["surface_taux"][:count]
     with h5py.File(varies, "a") as file:
@@ -118,8 +116,7 @@ def test_a_kernel_takes_the_start(miniapp, forced, tmp_path):
 def test_budgets_of_varying_fluxes(miniapp, tmp_path):
     """A flux that follows records is another one in each step, so the budget is that of the last step."""
     path = tmp_path / "acc.h5"
-    shutil.copy(OCEANS / "acc.h5", path)
-    with h5py.File(path, "a") as file:
+    with copied(OCEANS / "acc.h5", path) as file:
         name, flux = "forc_salt_surface", 1e-6 * file["maskT"][-1]
         if name in file:
             del file[name]
@@ -139,8 +136,7 @@ def test_budgets_of_varying_fluxes(miniapp, tmp_path):
 ])
 def test_what_is_wrong_with_records(miniapp, forced, tmp_path, spoil, message):
     path = tmp_path / "bad.h5"
-    shutil.copy(forced[0], path)
-    with h5py.File(path, "a") as file:
+    with copied(forced[0], path) as file:
         spoil(file["surface_taux"])
     miniapp.fails(INPUT, message, path, "-k", "ocean", "--steps", 1, quick=False)
 
@@ -151,8 +147,7 @@ def test_what_is_wrong_with_records(miniapp, forced, tmp_path, spoil, message):
 ])
 def test_what_has_no_records(miniapp, tmp_path, name, shape, message):
     path = tmp_path / "bad.h5"
-    shutil.copy(OCEANS / "acc.h5", path)
-    with h5py.File(path, "a") as file:
+    with copied(OCEANS / "acc.h5", path) as file:
         if name in file:
             del file[name]
         file[name] = np.zeros(shape)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import fields
-from conftest import read, write
 from test_kernels import OCEANS
 from test_reference_tke import CASES, EULER, INSIDE, closed, volumes
 
@@ -50,13 +49,11 @@ def test_budget_closes(miniapp, moves, source, case, tmp_path):
     values = closed(values) | {"E_iw_taup1": values["E_iw"], "dE_iw_taum1": 0 * values["E_iw"]}
     values["w_wgrid"] = values["w_wgrid"] * values["maskW"]  # nothing comes out of the sea floor
     values |= {name: 0 * values[name] for name in MOVES["all"] if name not in MOVES[moves]}
-    path, out = tmp_path / "ocean.h5", tmp_path / "out.h5"
-    write(path, miniapp.read_by("idemix", values), settings | EULER | chosen, halo=2)
-    miniapp.passes("-k", "idemix", "-o", out, path)
+    made = miniapp.made_by("idemix", tmp_path, values, settings | EULER | chosen)
     room, dt = volumes(values) * values["maskW"], settings["dt_tracer"]
     area = (values["cost"] * values["dyt"])[:, None] * values["dxt"] * (values["kbot"] > 0)
-    change = ((read(out, "E_iw_taup1") - values["E_iw"]) * room)[INSIDE] / dt
-    lost = (read(out, "iw_diss") * room)[INSIDE]
+    change = ((made["E_iw_taup1"] - values["E_iw"]) * room)[INSIDE] / dt
+    lost = (made["iw_diss"] * room)[INSIDE]
     gain = gained(values, chosen, room, area)
     if not chosen.get("enable_store_bottom_friction_tke"):
         gain += (values["K_diss_bot"] * room)[INSIDE].sum()
@@ -71,10 +68,8 @@ def test_waves_as_slow_as_inertial_oscillations(miniapp, tmp_path):
     values["coriolis_t"] = np.full(values["coriolis_t"].shape, 1e-3)
     values["Nsqr"][:, ::2] = 1e-6 * values["Nsqr"][:, ::2] / abs(values["Nsqr"][:, ::2])
     values["Nsqr"][:, 1::2] = 1e-3
-    path, out = tmp_path / "ocean.h5", tmp_path / "out.h5"
-    write(path, miniapp.read_by("idemix_parameters", values), settings, halo=2)
-    miniapp.passes("-k", "idemix_parameters", "-o", out, path)
+    made = miniapp.made_by("idemix_parameters", tmp_path, values, settings)
     water = values["maskW"] == 1
-    assert not read(out, "v0")[:, ::2].any() and (read(out, "v0")[:, 1::2] > 0)[water[:, 1::2]].all()
-    assert (read(out, "alpha_c")[:, ::2][water[:, ::2]] == 1e-4).all()
-    assert (read(out, "alpha_c")[:, 1::2][water[:, 1::2]] > 1e-4).all()
+    assert not made["v0"][:, ::2].any() and (made["v0"][:, 1::2] > 0)[water[:, 1::2]].all()
+    assert (made["alpha_c"][:, ::2][water[:, ::2]] == 1e-4).all()
+    assert (made["alpha_c"][:, 1::2][water[:, 1::2]] > 1e-4).all()

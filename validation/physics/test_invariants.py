@@ -13,8 +13,8 @@ import pytest
 
 import fields
 import miniapp as package
-from conftest import LONG, write
-from frozen import INSIDE, SETUPS, Frozen
+from conftest import INSIDE, LONG, write
+from oceans import SETUPS, Frozen
 
 pytestmark = [pytest.mark.usefixtures("library"), pytest.mark.every_gpu]
 
@@ -55,10 +55,9 @@ def two_levels_at_least(frozen):
     """The file of an ocean without columns of one level, whose losses have no W cell to go to."""
     mask = frozen.before["maskT"].copy()
     mask[-1] *= mask[-2]
-    values = frozen.before | fields.faces(mask, frozen.cyclic_x, halo=2)
+    values = frozen.before | fields.faces(mask, frozen.settings["cyclic_x"], halo=2)
     values["kbot"] = values["kbot"] * mask[-1]
-    place = {"halo": 2, "cyclic_x": frozen.cyclic_x}
-    return write(frozen.path.with_suffix(".deep.h5"), values, frozen.settings, **place)
+    return write(frozen.path.with_suffix(".deep.h5"), values, frozen.settings)
 
 
 class Watched:

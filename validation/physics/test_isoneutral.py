@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fields
-from conftest import DONE, LONG, QUICK, read, write
+from conftest import DONE, INSIDE, LONG, QUICK, read, write
 
 pytestmark = pytest.mark.every_gpu
 
@@ -88,9 +88,7 @@ def settings_of(path):
 
 def variant(together, path, name, make):
     """The file of a basin with the fields that `make` makes."""
-    settings = settings_of(path)
-    place = {key: settings.pop(key) for key in ("halo", "cyclic_x")}
-    return together.once((path, name), lambda new: write(new, make(), settings, **place))
+    return together.once((path, name), lambda new: write(new, make(), settings_of(path)))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -240,13 +238,12 @@ def test_veros_makes_the_same(together, device, form, group, compatible):
     """On the state of make_veros_isoneutral.py. Veros fills ghosts as well; tracers are compared by
     their change, the rest by its largest value."""
     out = run(together, VEROS, form, "-d", device, "--set", f"pyom_compatibility_mode={compatible}")
-    inside = (..., slice(2, -2), slice(2, -2))
     with h5py.File(VEROS) as file, h5py.File(out) as made:
-        theirs = {name: values[inside] for name, values in file[group].items() if name in made}
+        theirs = {name: values[INSIDE] for name, values in file[group].items() if name in made}
         assert set(TRACERS.values()) < set(theirs)
         for name, values in theirs.items():
             scale = np.abs(values).max()
             allowed = 1e-12 * scale
             if name in TRACERS.values():
-                allowed = 1e-12 * np.abs(values - file[name][inside]).max() + 8e-16 * scale
-            assert np.abs(made[name][inside] - values).max() <= allowed, name
+                allowed = 1e-12 * np.abs(values - file[name][INSIDE]).max() + 8e-16 * scale
+            assert np.abs(made[name][INSIDE] - values).max() <= allowed, name

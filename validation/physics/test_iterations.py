@@ -1,16 +1,12 @@
 """Iterations of the external mode: few where the guess is as warm as in a run, and the report says how many."""
 
 import re
-import sys
-from pathlib import Path
 
 import h5py
 import pytest
 
 from conftest import LONG
-
-sys.path.append(str(Path(__file__).resolve().parents[2] / "run"))
-from peers import external_mode, solvers  # noqa: E402  pylint: disable=wrong-import-position
+from peers import external_mode, solvers
 
 MOST = {"pressure": 10, "stream": 20}
 STEPS = {(30, 42): 60, (120, 84): 60} | ({(360, 160): 60, (1440, 720): 40} if LONG else {})

@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import DONE, HERE, INPUT, PACKAGE, USAGE
+from conftest import DONE, HERE, INPUT, PACKAGE, USAGE, copied
 from miniapp import restart
 from miniapp.ghosts import with_ghosts
 from miniapp.library import default
@@ -193,8 +193,7 @@ def answers(veros, ended, known, miniapp):  # pylint: disable=unused-argument
     if "answers" not in known:
         folder = ended("lid")
         for name, (spoil, _) in {**SPOILT, "with ghosts": (with_all_ghosts, ""), "fresh": (fresh, "")}.items():
-            shutil.copy(folder / "END.nc", folder / f"{name}.nc")
-            with h5py.File(folder / f"{name}.nc", "a") as file:
+            with copied(folder / "END.nc", folder / f"{name}.nc") as file:
                 spoil(file)
         miniapp.passes(folder / "grid.h5", "--steps", 1, "-k", "ocean_step_eke", "-o", folder / "given flow.nc",
                        quick=False)

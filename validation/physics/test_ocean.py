@@ -6,10 +6,10 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import GRID, INPUT, LONG, assert_same_on_threads, put_output, read, replace
+from conftest import GRID, INPUT, INSIDE, LONG, assert_same_on_threads, copied, put_output, read
+from oceans import CASES, Whole
 from processes import watch
 from test_verdict import edit
-from whole import CASES, INSIDE, Whole
 
 pytestmark = pytest.mark.every_gpu
 
@@ -153,8 +153,7 @@ def test_float32_is_stable_in_a_flow_that_it_makes(miniapp, device, tmp_path):
 def test_an_ocean_left_alone(miniapp, tmp_path):
     """Without heat and salt from outside, their means stay; wind, drag and friction bound the energy of the flow."""
     path, output = tmp_path / "in.h5", tmp_path / "out.h5"
-    path.write_bytes(GRID.with_name("acc.h5").read_bytes())
-    with h5py.File(path, "a") as file:
+    with copied(GRID.with_name("acc.h5"), path) as file:
         for name in ("t_star", "t_rest", "forc_temp_surface"):
             del file[name]
         fields = {name: data[...] for name, data in file.items()}
@@ -242,8 +241,7 @@ def test_budgets(miniapp, some):
 
 def without_settings(path):
     """A start from rest whose time steps and frictions the spacing decides."""
-    path.write_bytes(GRID.with_name("acc_rest.h5").read_bytes())
-    with h5py.File(path, "a") as file:
+    with copied(GRID.with_name("acc_rest.h5"), path) as file:
         for name in ("dt_mom", "dt_tracer", "A_h", "r_bot"):
             del file.attrs[name]
     return path
@@ -291,11 +289,8 @@ def test_another_size(miniapp, words, tmp_path):
 def test_largest_velocity_in_the_progress_line(miniapp, value, device, tmp_path):
     """On a terminal; it is infinite where a velocity is not finite."""
     path, output = tmp_path / "in.h5", tmp_path / "out.h5"
-    path.write_bytes(GRID.with_name("acc.h5").read_bytes())
-    with h5py.File(path) as file:
-        v = file["v"][...]
-    v[9, 20, 17] = value
-    replace(path, "v", v)
+    with copied(GRID.with_name("acc.h5"), path) as file:
+        file["v"][9, 20, 17] = value
     code, seen = watch(miniapp.command(path, "--steps", 1, "-d", device, "--allow-divergent", "--allow-nonfinite",
                                        "-o", output), env=miniapp.environment())
     flow = np.abs([read(output, "u"), read(output, "v")])

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import make_reference
+import make_rough
 import pairs
 import reference
 from miniapp.library import default
@@ -23,9 +24,6 @@ INPUTS = HERE.parent / "inputs"
 GRID = INPUTS / "grid.h5"
 GRID_REFERENCE = HERE / "stored" / "grid"
 STORES_TIMES = 0x20  # a flag of an object header of HDF5, version 2
-
-sys.path.insert(0, str(INPUTS))
-import make_rough  # noqa: E402  pylint: disable=wrong-import-position
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

@@ -4,19 +4,12 @@ import numpy as np
 import pytest
 
 import fields
-from conftest import read, write
+from conftest import INSIDE
 from test_kernels import OCEANS
 
-INSIDE = (..., slice(2, -2), slice(2, -2))
 GRAVITY_BY_RHO_0 = 9.81 / 1024
 DT = 43200.0
 LETTERS = {"temp": "T", "salt": "S"}
-
-
-def run(miniapp, tmp_path, kernel, values, settings, *names):
-    path, out = tmp_path / "ocean.h5", tmp_path / "out.h5"
-    miniapp.passes("-k", kernel, "-o", out, write(path, miniapp.read_by(kernel, values), settings, halo=2))
-    return [read(out, name) for name in names]
 
 
 def column(values, what):
@@ -30,11 +23,10 @@ def test_sources_give_what_they_are(miniapp, ocean, tmp_path):
     values, settings = fields.make(**OCEANS[ocean])
     assert settings["dt_tracer"] == DT
     values["dzt"] = (values["dzw"] + np.append(values["dzw"][0], values["dzw"][:-1])) / 2
-    *after, loss = run(miniapp, tmp_path, "tempsalt_sources", values, settings, "temp_taup1",
-                       "salt_taup1", "P_diss_sources")
+    made = miniapp.made_by("tempsalt_sources", tmp_path, values, settings)
     taken, terms = 0, 0
-    for name, new in zip(LETTERS, after):
-        source = values["maskT"] * values[f"{name}_source"]
+    for name in LETTERS:
+        new, source = made[f"{name}_taup1"], values["maskT"] * values[f"{name}_source"]
         gain = column(values, new - values[f"{name}_taup1"])
         np.testing.assert_allclose(gain, DT * column(values, source), rtol=0,
                                    atol=1e-13 * column(values, abs(new)).max())
@@ -42,15 +34,15 @@ def test_sources_give_what_they_are(miniapp, ocean, tmp_path):
         terms += column(values, abs(values[f"int_drhod{LETTERS[name]}"] * source)).max()
     heights = values["dzw"].copy()
     heights[-1] /= 2
-    lost = (heights[:, None, None] * loss).sum(axis=0)[INSIDE]
+    lost = (heights[:, None, None] * made["P_diss_sources"]).sum(axis=0)[INSIDE]
     several = (values["maskT"].sum(axis=0) != 1)[INSIDE]
     assert several.any() and abs(lost).max() > 0
     assert abs(lost + GRAVITY_BY_RHO_0 * taken)[several].max() <= 1e-14 * GRAVITY_BY_RHO_0 * terms
 
 
 def forced(miniapp, tmp_path, values, **settings):
-    return run(miniapp, tmp_path, "surface_forcing", values, settings, "forc_temp_surface",
-               "forc_salt_surface")
+    made = miniapp.made_by("surface_forcing", tmp_path, values, settings)
+    return made["forc_temp_surface"], made["forc_salt_surface"]
 
 
 def test_surface_that_is_as_it_should_be_takes_what_is_given(miniapp, tmp_path):

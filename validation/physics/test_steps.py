@@ -6,8 +6,8 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import GRID, INPUT, MISMATCH, USAGE, assert_same_on_threads, put_output, read, replace
-from frozen import INSIDE, SETUPS, Frozen
+from conftest import GRID, INPUT, INSIDE, MISMATCH, USAGE, assert_same_on_threads, copied, put_output, read, replace
+from oceans import SETUPS, Frozen
 
 pytestmark = pytest.mark.every_gpu
 
@@ -157,8 +157,7 @@ def test_budgets_under_strong_mixing(miniapp, frozen, precision):
 
 def with_tendencies(source, path):
     """A copy with a dye, and with tendencies of the step before that no advection makes."""
-    path.write_bytes(source.read_bytes())
-    with h5py.File(path, "a") as file:
+    with copied(source, path) as file:
         file["dye"] = file["temp"][...]
         for tendency, level in (("dtemp_taum1", "temp"), ("dsalt_taum1", "salt"), ("ddye_taum1", "dye"),
                                 ("dtke_taum1", "tke"), ("deke_taum1", "eke")):
@@ -210,8 +209,7 @@ def rising(file):
 def test_a_flow_that_diverges(miniapp, tmp_path, device, change):
     """It would dilute and concentrate the water, with all budgets kept."""
     path = tmp_path / "in.h5"
-    path.write_bytes(ACC.read_bytes())
-    with h5py.File(path, "a") as file:
+    with copied(ACC, path) as file:
         change(file)
     words = (path, "--steps", 1, "-d", device)
     miniapp.fails(INPUT, r"the flow is not free of divergence: in a step of 43200 s, cell \[0, \d+, \d+\] "
@@ -226,8 +224,7 @@ def test_a_flow_that_diverges(miniapp, tmp_path, device, change):
 def test_water_beyond_a_closed_side(miniapp, tmp_path, side, cyclic, cell):
     """Kernels take it as it is, but in steps it would carry water out of the ocean."""
     path = tmp_path / "in.h5"
-    path.write_bytes(ACC.read_bytes())
-    with h5py.File(path, "a") as file:
+    with copied(ACC, path) as file:
         file.attrs["cyclic_x"] = cyclic
         for name, level in (("maskT", 1), ("maskU", 0), ("maskV", 0), ("maskW", 1), ("kbot", 1)):
             values = file[name][...]
@@ -253,8 +250,7 @@ def test_a_flow_that_dilutes_slowly(miniapp, tmp_path):
 
 def lacking(path, *names, renamed=None):
     """The stored acc without some datasets, or with other names for them."""
-    path.write_bytes(ACC.read_bytes())
-    with h5py.File(path, "a") as file:
+    with copied(ACC, path) as file:
         for name in names:
             if renamed:
                 file[renamed] = file[name][...]

@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
-from conftest import read, write
 from test_reference_tke import (CASES, EULER, INSIDE, closed, even_ocean, make, pulse, still,
                                 volumes)
 
 EPS = np.finfo(np.float64).eps
 
 
-def run(miniapp, path, fields, settings):
+def run(miniapp, folder, fields, settings):
     """One step by the program."""
     def as_stored(name, values):
         if name.startswith("mask") or name == "kbot":
@@ -19,11 +18,8 @@ def run(miniapp, path, fields, settings):
 
     if not any(kernel.name == "tke" for kernel in miniapp.kernels):
         pytest.skip("there is no kernel tke")
-    out = path.with_suffix(".out.h5")
-    write(path, {name: as_stored(name, values) for name, values in miniapp.read_by("tke", fields).items()},
-          {name: float(value) for name, value in settings.items()}, halo=2)
-    miniapp.passes("-k", "tke", "--output", out, path)
-    return {name: read(out, name) for name in ("tke_taup1", "dtke", "tke_surf_corr", "tke_diss")}
+    return miniapp.made_by("tke", folder, {name: as_stored(name, values) for name, values in fields.items()},
+                           {name: float(value) for name, value in settings.items()})
 
 
 def assert_conserved(change, fields):
@@ -39,7 +35,7 @@ def test_lateral_diffusion_conserves(miniapp, case, tmp_path):
     f, s = make(case, negative_tke=False)
     f = still(closed(f))
     f |= {"kappaM": 0 * f["tke"], "tke_taup1": f["tke"]}
-    out = run(miniapp, tmp_path / "ocean.h5", f, s | {"c_eps": 0})
+    out = run(miniapp, tmp_path, f, s | {"c_eps": 0})
     assert_conserved(out["tke_taup1"] - f["tke"], f)
 
 
@@ -47,7 +43,7 @@ def test_lateral_diffusion_conserves(miniapp, case, tmp_path):
 def test_vertical_mixing_conserves(miniapp, case, tmp_path):
     f, s = make(case, negative_tke=False)
     f = still(f) | {"tke_taup1": f["tke"]}
-    out = run(miniapp, tmp_path / "ocean.h5", f, s | {"c_eps": 0, "K_h_tke": 0})
+    out = run(miniapp, tmp_path, f, s | {"c_eps": 0, "K_h_tke": 0})
     assert_conserved(out["tke_taup1"] - f["tke"], f)
 
 
@@ -57,7 +53,7 @@ def test_advection_conserves(miniapp, case, direction, tmp_path):
     f, s = make(case, negative_tke=False)
     f = closed(f)
     f = still(f) | {direction: f[direction], "kappaM": 0 * f["tke"], "tke_taup1": f["tke"]}
-    out = run(miniapp, tmp_path / "ocean.h5", f, s | {"c_eps": 0, "K_h_tke": 0})
+    out = run(miniapp, tmp_path, f, s | {"c_eps": 0, "K_h_tke": 0})
     assert_conserved(out["tke_taup1"] - f["tke"], f)
 
 
@@ -67,7 +63,7 @@ def test_budget_closes(miniapp, case, tmp_path):
     diffusion and advection only move it."""
     f, s = make(case, negative_tke=False)
     f = closed(f) | {"dtke_taum1": 0 * f["tke"], "tke_taup1": f["tke"]}
-    out = run(miniapp, tmp_path / "ocean.h5", f, s | EULER)
+    out = run(miniapp, tmp_path, f, s | EULER)
     wet = (f["kbot"] > 0) & (np.arange(len(f["tke"]))[:, None, None] >= f["kbot"] - 1)
     area = volumes(f) / np.where(np.arange(len(f["dzw"])) == len(f["dzw"]) - 1, f["dzw"] / 2,
                                  f["dzw"])[:, None, None]
@@ -92,7 +88,7 @@ def test_advection_of_a_step_has_no_new_extrema(miniapp, axis, tmp_path):
     f[name] = np.broadcast_to(courant.reshape(side) * 10 / s["dt_tracer"], shape)
     f["tke"] = np.broadcast_to(pulse(41).reshape(across), shape)
     for _ in range(8):
-        new = run(miniapp, tmp_path / "step.h5", f, s | EULER | {"K_h_tke": 0})
+        new = run(miniapp, tmp_path, f, s | EULER | {"K_h_tke": 0})
         new = new["tke_taup1"][INSIDE]
         assert new.min() >= -4 * EPS and new.max() <= 1 + 10 * EPS
         f["tke"] = np.pad(new, [(0, 0), (2, 2), (2, 2)], mode="edge")

@@ -2,14 +2,13 @@
 alone."""
 
 import re
-import shutil
 
 import h5py
 import numpy as np
 import pytest
 
-from conftest import DONE, GRID, INPUT, MISMATCH, USAGE, assert_same_on_threads, read
-from frozen import INSIDE, Frozen
+from conftest import DONE, GRID, INPUT, INSIDE, MISMATCH, USAGE, assert_same_on_threads, copied, read
+from oceans import Frozen
 from test_steps import ACC
 
 pytestmark = pytest.mark.every_gpu
@@ -19,8 +18,7 @@ AS_TEMP = {"dye": "temp", "ddye_taum1": "dtemp_taum1", "forc_dye_surface": "forc
 
 def with_a_dye(path, new):
     """A copy of a file, in which the tracer `dye` is as temperature is."""
-    shutil.copy(path, new)
-    with h5py.File(new, "a") as file:
+    with copied(path, new) as file:
         for name, theirs in AS_TEMP.items():
             if theirs in file:
                 file[name] = file[theirs][...]
@@ -197,8 +195,7 @@ def test_validation_and_checksums(miniapp, ocean, tmp_path):
 def test_one_that_starts_as_another_dataset(miniapp, tmp_path):
     """By --tracer NAME=DATASET, with the same bits as from a dataset of its own."""
     own = tmp_path / "own.h5"
-    shutil.copy(GRID, own)
-    with h5py.File(own, "a") as file:
+    with copied(GRID, own) as file:
         file["dye"] = file["salt"][...]
     outputs = [step(miniapp, path, tmp_path / f"{tracer}.out.h5", "--tracer", tracer, sequence="ocean_step", steps=2)
                for path, tracer in ((own, "dye"), (GRID, "dye=salt"))]
@@ -216,8 +213,7 @@ def test_another_size(miniapp):
 
 def test_one_that_is_no_longer_finite(miniapp, tmp_path):
     path = tmp_path / "wild.h5"
-    path.write_bytes(GRID.read_bytes())
-    with h5py.File(path, "a") as file:
+    with copied(GRID, path) as file:
         file["dye"] = np.where(file["maskT"][...] == 1, file["temp"], 0)
         file["forc_dye_surface"] = np.full(file["kbot"].shape, 1e308)
     error = miniapp.fails(MISMATCH, r"dye\[.*\] is (nan|-?inf) after step", path, "--steps", 40,

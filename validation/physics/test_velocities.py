@@ -4,17 +4,8 @@ import numpy as np
 import pytest
 
 import fields
-from conftest import GRID, read, write
+from conftest import GRID, INSIDE, read
 from test_kernels import OCEANS
-
-INSIDE = (..., slice(2, -2), slice(2, -2))
-
-
-def on_wgrid(miniapp, path, values, settings):
-    out = path.with_suffix(".out.h5")
-    write(path, miniapp.read_by("velocities_on_wgrid", values), settings, halo=2)
-    miniapp.passes("-k", "velocities_on_wgrid", "-o", out, path)
-    return {name: read(out, f"{name}_wgrid") for name in ("u", "v", "w")}
 
 
 @pytest.mark.parametrize("ocean_name", ["odd", "fine", "two levels", "all water"])
@@ -23,10 +14,10 @@ def test_columns_transport_as_much_on_both_grids(miniapp, ocean_name, tmp_path):
     values, settings = fields.make(**OCEANS[ocean_name])
     if len(values["dzt"]) > 1:  # as Veros makes its grids: a W point midway between T points
         values["dzw"] = np.append((values["dzt"][1:] + values["dzt"][:-1]) / 2, values["dzt"][-1] / 2)
-    made = on_wgrid(miniapp, tmp_path / "ocean.h5", values, settings)
+    made = miniapp.made_by("velocities_on_wgrid", tmp_path, values, settings)
     for name, mask in (("u", "maskU"), ("v", "maskV")):
         before = (values[name] * values[mask] * values["dzt"][:, None, None])[INSIDE]
-        after = (made[name] * values["dzw"][:, None, None])[INSIDE]
+        after = (made[f"{name}_wgrid"] * values["dzw"][:, None, None])[INSIDE]
         scale = np.abs(before).sum(axis=0).max()
         assert np.abs(before.sum(axis=0) - after.sum(axis=0)).max() < 1e-13 * scale
 
@@ -44,9 +35,9 @@ def test_flow_without_divergence_stays_in_the_ocean(miniapp, tmp_path):
     v[:, :, 1:] = (stream[:, 1:] - stream[:, :-1]) / (north[:, None] * values["dxt"][1:] * depth)
     values |= {"u": u, "v": v, "maskU": np.ones_like(values["maskU"]),
                "maskV": np.ones_like(values["maskV"])}
-    made = on_wgrid(miniapp, tmp_path / "ocean.h5", values, settings)
-    through_surface = made["w"][-1][2:-2, 2:-2]
-    assert np.abs(made["w"][INSIDE]).max() < 1e-9 * np.abs(u).max()
+    made = miniapp.made_by("velocities_on_wgrid", tmp_path, values, settings)
+    through_surface = made["w_wgrid"][-1][2:-2, 2:-2]
+    assert np.abs(made["w_wgrid"][INSIDE]).max() < 1e-9 * np.abs(u).max()
     assert np.abs(through_surface).max() < 1e-10 * np.abs(u).max()
 
 

@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import read, write
+from conftest import datasets
 from reference import streamfunction, surface_pressure
 
 pytestmark = pytest.mark.every_gpu
@@ -20,17 +20,14 @@ MOST = 1e-12  # of a field's largest value
 def test_external(miniapp, form, device, tmp_path):
     with h5py.File(STORED) as file:
         settings = {**file[form].attrs, "solver_tolerance": 1e-13}
-        fields = {name: values[...] for name, values in file[form].items() if name != "outputs"}
-        expected = {name: values[...] for name, values in file[form]["outputs"].items()}
+        fields, expected = datasets(file[form]), datasets(file[form]["outputs"])
     reference = KERNELS[form].reference(fields, settings)
-    place = {name: settings.pop(name) for name in ("halo", "cyclic_x")}
-    path, out = write(tmp_path / "in.h5", fields, settings, **place), tmp_path / "out.h5"
-    miniapp.passes("-k", KERNELS[form].NAME, "-d", device, "-o", out, path)
+    made = miniapp.made_by(KERNELS[form].NAME, tmp_path, fields, settings, "-d", device)
     # corners begin with the southern wall, which is land of its own; on land Veros keeps the guess of the pressure
     counts = np.zeros(fields["kbot"].shape, bool)
     counts[1:-2, 2:-2] = True if form == "stream" else fields["kbot"][1:-2, 2:-2] > 0
     for name, values in expected.items():
-        for found in (reference[name], read(out, name)):
+        for found in (reference[name], made[name]):
             error = np.abs(found[counts] - values[counts]).max() / np.abs(values[counts]).max()
             print(f"{name} differs by {float(error):.1e} of its largest value")
             assert error <= MOST

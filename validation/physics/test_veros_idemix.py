@@ -5,6 +5,7 @@ from pathlib import Path
 import h5py
 import pytest
 
+from conftest import datasets
 from reference import idemix, idemix_parameters, tke_diffusivities
 from test_veros_momentum import check_kernel
 
@@ -19,10 +20,8 @@ with h5py.File(STORED) as stored:
 def theirs():
     """The file's settings and fields, with the parameters; by case, the settings and what Veros makes."""
     with h5py.File(STORED) as file:
-        fields = {name: values[...] for name, values in file.items() if name != "outputs"}
-        made = {case: (dict(group.attrs), {name: values[...] for name, values in group.items()})
-                for case, group in file["outputs"].items()}
-        return dict(file.attrs), fields | made["parameters"][1], made
+        made = {case: (dict(group.attrs), datasets(group)) for case, group in file["outputs"].items()}
+        return dict(file.attrs), datasets(file) | made["parameters"][1], made
 
 
 @pytest.mark.parametrize("module, case", [(idemix_parameters, "parameters"), (tke_diffusivities, "diffusivities"),

@@ -6,12 +6,11 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import read, write
+from conftest import INSIDE, datasets, read, write
 
 pytestmark = pytest.mark.every_gpu
 
 STEP = Path(__file__).parent / "veros" / "step.h5"
-INSIDE = (..., slice(2, -2), slice(2, -2))
 
 # Our kernel, Veros's routine, settings, and ours = theirs: what a file of ours has to hold, and what
 # comes out.
@@ -66,11 +65,9 @@ def case(request):
 def theirs():
     """The file's settings, its fields, and the outputs of each routine with what it reads of others."""
     with h5py.File(STEP) as file:
-        fields = {name: values[...] for name, values in file.items() if name != "outputs"}
-        results = {routine: ({name: values[...] for name, values in group.items()},
-                             group.attrs["inputs"].decode().split())
+        results = {routine: (datasets(group), group.attrs["inputs"].decode().split())
                    for routine, group in file["outputs"].items()}
-        return dict(file.attrs), fields, results
+        return dict(file.attrs), datasets(file), results
 
 
 def test_veros_makes_the_same(miniapp, theirs, case, device, tmp_path):
@@ -84,10 +81,8 @@ def test_veros_makes_the_same(miniapp, theirs, case, device, tmp_path):
     water = fields["maskT"][INSIDE] == 1
     water_of = {2: water[-1], 3: water}
     settings = settings | {name: float(value) for name, value in chosen.items()}
-    place = {name: settings.pop(name) for name in ("halo", "cyclic_x")}
     out = tmp_path / "out.h5"
-    miniapp.passes("-k", kernel, "-d", device, "-o", out,
-                   write(tmp_path / "step.h5", fields, settings, **place))
+    miniapp.passes("-k", kernel, "-d", device, "-o", out, write(tmp_path / "step.h5", fields, settings))
     for ours, name in outputs.items():
         water = water_of[expected[name].ndim]
         wanted = expected[name][INSIDE] * water

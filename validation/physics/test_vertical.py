@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 
 import fields
-from conftest import read, write
+from conftest import INSIDE
 from test_kernels import OCEANS
 
-INSIDE = (..., slice(2, -2), slice(2, -2))
 GRAVITY_BY_RHO_0 = 9.81 / 1024
 TRACERS = ("temp", "salt")
 DT = 43200.0
@@ -19,12 +18,9 @@ def mixed(request, miniapp, tmp_path_factory):
     """The ocean before, and both tracers after."""
     values, settings = fields.make(**OCEANS[request.param])
     assert settings["dt_tracer"] == DT
-    folder = tmp_path_factory.mktemp("mixed")
-    path, out = folder / "ocean.h5", folder / "out.h5"
     allowed = ["--allow-invalid"] if request.param == "masks" else []
-    miniapp.passes("-k", "vertical_mixing", "-o", out, *allowed,
-                   write(path, miniapp.read_by("vertical_mixing", values), settings, halo=2))
-    return values, settings, {name: read(out, f"{name}_taup1") for name in TRACERS}, allowed
+    made = miniapp.made_by("vertical_mixing", tmp_path_factory.mktemp("mixed"), values, settings, *allowed)
+    return values, settings, {name: made[f"{name}_taup1"] for name in TRACERS}, allowed
 
 
 def wet(values):
@@ -71,10 +67,8 @@ def test_nothing_new_is_beyond_what_was_there(mixed):
 def test_dissipation_is_what_dynamic_enthalpy_loses(miniapp, mixed, tmp_path):
     values, settings, after, allowed = mixed
     changed = values | {f"{name}_taup1": after[name] for name in TRACERS}
-    path, out = tmp_path / "ocean.h5", tmp_path / "loss.h5"
-    miniapp.passes("-k", "vertical_dissipation", "-o", out, *allowed,
-                   write(path, miniapp.read_by("vertical_dissipation", changed), settings, halo=2))
-    loss = read(out, "P_diss_v") + read(out, "P_diss_nonlin")
+    made = miniapp.made_by("vertical_dissipation", tmp_path, changed, settings, *allowed)
+    loss = made["P_diss_v"] + made["P_diss_nonlin"]
     heights = values["dzw"].copy()
     heights[-1] /= 2
     lost = (heights[:, None, None] * loss).sum(axis=0)[INSIDE]

@@ -9,14 +9,13 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import write
+from conftest import INSIDE, write
 
 pytestmark = pytest.mark.every_gpu
 
 GRAV, HALO = 9.81, 2
 MOST = 1e-9  # of the amplitude
 NOW, BEFORE = 1.6, 0.6
-INSIDE = (..., slice(2, -2), slice(2, -2))
 
 
 class Channel:

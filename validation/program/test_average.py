@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray
 
-from conftest import HERE, USAGE
+from conftest import HERE, USAGE, copied
 
 pytestmark = pytest.mark.every_device
 
@@ -101,8 +101,7 @@ def test_wrong_fields(miniapp, tmp_path, words, message):
 def test_dates(miniapp, tmp_path):
     """The time of a snapshot counts from the input's date, and xarray knows it."""
     path = tmp_path / "in.h5"
-    shutil.copy(REST, path)
-    with h5py.File(path, "a") as file:
+    with copied(REST, path) as file:
         file.attrs.update({"time_origin": "1999-12-31 12:00:00", "calendar": "noleap", "start_time": 86400.0})
     steps(miniapp, tmp_path, 2, "--every", 1, path=path)
     with xarray.open_dataset(tmp_path / "end.000001.nc", use_cftime=True) as data:

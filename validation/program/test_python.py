@@ -18,7 +18,7 @@ import pytest
 
 import miniapp as package
 from miniapp import ghosts, library as libraries
-from conftest import GRID, HERE, INPUT, PACKAGE, read, read_of
+from conftest import GRID, HERE, INPUT, PACKAGE, copied, read, read_of
 from processes import completed
 
 pytestmark = [pytest.mark.usefixtures("library"), pytest.mark.every_device, pytest.mark.unsanitized("it needs a sanitized Python")]
@@ -54,6 +54,12 @@ def test_corners_on_the_southern_wall(cyclic, columns):
             ghosts.with_ghosts(psi, values, cyclic, wall)
 
 
+def read_from(state, kernel):
+    """{argument: its field} of all that a kernel reads."""
+    return {argument.name: state[argument.field.name] for argument in package.kernels()[kernel].arguments
+            if argument.access in package.functions.READS}
+
+
 def run(code, **environment):
     """A Python of its own that has the package."""
     return completed([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(PACKAGE), **environment})
@@ -66,10 +72,8 @@ def test_functions_make_what_the_program_makes(together, kernel, device, origina
     output = together.output(original, "-d", device)
     described = package.kernels()[kernel.name]
     state = package.load(original, kernel.name)
-    given = [state[argument.field.name] for argument in described.arguments
-             if argument.access in package.functions.READS]
     settings = {setting.name: state.setting(setting.name) for setting in described.settings}
-    made = getattr(package, kernel.name)(*given, device=device, **settings)
+    made = getattr(package, kernel.name)(*read_from(state, kernel.name).values(), device=device, **settings)
     written = [argument.field for argument in described.arguments
                if argument.access in package.functions.WRITES]
     assert {field.name for field in written} == {dataset.name for dataset in kernel.outputs}
@@ -79,9 +83,7 @@ def test_functions_make_what_the_program_makes(together, kernel, device, origina
 
 def test_outputs_that_settings_leave_untouched(original, dataset):
     state = package.load(original, "isoneutral_mixing", enable_eddy_streamfunction=0)
-    given = [state[argument.field.name] for argument in package.kernels()["isoneutral_mixing"].arguments
-             if argument.access in package.functions.READS]
-    made = package.isoneutral_mixing(*given, dt_tracer=1)
+    made = package.isoneutral_mixing(**read_from(state, "isoneutral_mixing"), dt_tracer=1)
     assert made.B1_gm is None and made.B2_gm is None and made.temp_taup1 is not None
     state.run("isoneutral_mixing")
     assert "B1_gm" not in state
@@ -107,8 +109,7 @@ def test_a_function_says_what_it_takes(kernel):
 def test_optional_arguments_may_be_absent(kernel_name, absent, stand_in, settings, original):
     """As in a file: 0, or another argument takes its place."""
     function, state = getattr(package, kernel_name), package.load(original, kernel_name)
-    given = {argument.name: state[argument.field.name] for argument in package.kernels()[kernel_name].arguments
-             if argument.access in package.functions.READS}
+    given = read_from(state, kernel_name)
     given[absent] = given[stand_in] if stand_in else 0 * given[absent]
     expected = function(**given, **settings)
     without = {name: array for name, array in given.items() if name != absent}
@@ -125,8 +126,7 @@ def test_optional_arguments_may_be_absent(kernel_name, absent, stand_in, setting
 def test_half_a_pair_in_a_file(tmp_path, absent, complaint, settings):
     """As in the program."""
     path = tmp_path / "in.h5"
-    path.write_bytes(ACC.read_bytes())
-    with h5py.File(path, "a") as file:
+    with copied(ACC, path) as file:
         file["s_star"], file["s_rest"] = file["salt"][-1], file["t_rest"][...]
         del file[absent]
     if complaint:
@@ -140,8 +140,8 @@ def test_half_a_pair_of_arguments(original):
     state = package.load(original, "surface_forcing")
     for name in ("t_rest", "s_star"):
         state[name] = np.full(state.shape(name), 1e-6)
-    given = {argument.name: state[argument.field.name] for argument in package.kernels()["surface_forcing"].arguments
-             if argument.access in package.functions.READS and argument.field.name not in ("t_star", "s_rest")}
+    given = {name: values for name, values in read_from(state, "surface_forcing").items()
+             if name not in ("t_star", "s_rest")}
     refused(TypeError, "surface_forcing: missing a required argument: 't_star'",
             lambda: package.surface_forcing(**given, s_rest=0 * given["s_star"]))
     refused(TypeError, "surface_forcing: missing a required argument: 's_rest'",
@@ -209,8 +209,7 @@ def test_steps_of_tracers_are_those_of_the_program(miniapp, device, original, tm
 
 def changed(path, change):
     """The stored acc after a change, which gets the open file."""
-    path.write_bytes(ACC.read_bytes())
-    with h5py.File(path, "a") as file:
+    with copied(ACC, path) as file:
         change(file)
     return path
 
@@ -671,8 +670,7 @@ def test_a_warning():
 
 def test_a_warning_of_an_ocean_without_water(original, tmp_path):
     path = tmp_path / "land.h5"
-    path.write_bytes(original.read_bytes())
-    with h5py.File(path, "a") as file:
+    with copied(original, path) as file:
         for name in ("maskT", "maskU", "maskV", "maskW", "kbot"):
             file[name][...] = 0
     with pytest.warns(RuntimeWarning, match=r"land\.h5: all of the ocean is land$"):

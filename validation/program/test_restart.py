@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from conftest import DONE, GRID, HERE, INPUT, MISMATCH, OUTPUT, USAGE, assert_one_line, read, replace
-from frozen import Frozen
+from oceans import Frozen
 from processes import FullPipe, read_to_the_end
 from test_output import unfinished
 from test_results import overflow

@@ -14,15 +14,14 @@ import h5py
 import numpy as np
 import pytest
 
+import pyhpc_backend
 from conftest import HERE, INPUT, assert_failed, read
 from miniapp import DeviceError, Error, InputError, Library, LibraryError, State, UsageError
 from miniapp.library import DECLARATIONS, LISTENER, OUT, PRECISIONS, Grid, Status
+from peers import cases, pyhpc
 from processes import completed
 
 RUN = HERE.parent / "run"
-sys.path.insert(0, str(RUN))
-import pyhpc_backend  # noqa: E402  pylint: disable=wrong-import-position
-from peers import cases, pyhpc  # noqa: E402  pylint: disable=wrong-import-position
 
 pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
 

@@ -3,7 +3,6 @@ masks; snapshots of miniapp; and fields that contradict each other."""
 
 import locale
 import os
-import shutil
 import tempfile
 
 import h5py
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 import xarray
 
-from conftest import DONE, GRID, INPUT, USAGE
+from conftest import DONE, GRID, INPUT, USAGE, copied
 from test_make_input import (  # pylint: disable=unused-import
     QUICKLY, Datasets, drawn, fails, make, made, plain, save, undrawn)
 
@@ -153,16 +152,14 @@ def test_an_input_stays_what_it_is(made, name):
 def test_a_snapshot_goes_on(miniapp, made, fails, tmp_path):
     """With the bits of the run that wrote it, from its time on; its input has the grid."""
     whole, rest, grid = tmp_path / "whole.nc", tmp_path / "rest.nc", tmp_path / "acc.h5"
-    shutil.copy(GRID.with_name("acc.h5"), grid)
     dates = {"time_origin": b"1999-12-31 12:00:00", "calendar": b"noleap"}
-    with h5py.File(grid, "a") as file:
+    with copied(GRID.with_name("acc.h5"), grid) as file:
         file.attrs.update(dates, start_time=100.0)
     miniapp.passes(grid, "--steps", 4, "--every", 2, "-o", whole, quick=False)
     snapshot = tmp_path / "whole.000002.nc"
     fails(INPUT, "a snapshot of miniapp has no grid, expected the input", snapshot)
     other = tmp_path / "other.h5"
-    other.write_bytes(grid.read_bytes())
-    with h5py.File(other, "a") as file:
+    with copied(grid, other) as file:
         file.attrs["title"] = "another"
     assert f"warning: {snapshot}: a snapshot of a run from another input, {grid}" in made(other, snapshot)["said"]
     said = made(grid, snapshot)["said"]
@@ -294,8 +291,7 @@ def test_implausible(fails, whole, tmp_path, what):
 
 def test_ghosts_that_are_no_copies(fails, made, tmp_path):
     path = tmp_path / "acc.h5"
-    path.write_bytes(GRID.with_name("acc.h5").read_bytes())
-    with h5py.File(path, "a") as file:
+    with copied(GRID.with_name("acc.h5"), path) as file:
         file["temp"][-1, 20, 1] += 1
         file["salt"][-1, 20, 1] += 1
     fails(INPUT, "repeat the cells at the other side, but those of salt, temp do not: salt.* is .*, but .* at", path)
@@ -304,8 +300,7 @@ def test_ghosts_that_are_no_copies(fails, made, tmp_path):
 def test_text_of_a_fixed_length(made, same, tmp_path):
     """netCDF's library reads beyond its memory there."""
     path = tmp_path / "text.h5"
-    path.write_bytes(same.read_bytes())
-    with h5py.File(path, "a") as file:
+    with copied(same, path) as file:
         file["station"] = np.array([b"abc", b"def"])
     found = made(path)
     assert (found["temp"] == Datasets(same)["temp"]).all() and "are text: station" in found["said"]

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from conftest import DONE, GRID, HERE, INPUT, LONG, QUICK, TROUBLE, change, checksums_in, read
-from frozen import Frozen
+from oceans import Frozen
 
 FIRST = 2048  # the bytes at a file's start, which hold most of its structure: a third of the damage is there
 CHECKSUMS = (*QUICK, "--threads", 1, "--checksums", "--format", "json")

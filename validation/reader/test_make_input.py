@@ -18,16 +18,12 @@ import numpy as np
 import pytest
 import xarray
 
-from conftest import (DONE, GRID, HERE, INPUT, OUTPUT, USAGE, assert_one_line, program_of, read,
-                      read_of)
+import make_example
+import make_reference
+from conftest import DONE, GRID, HERE, INPUT, OUTPUT, USAGE, assert_one_line, copied, program_of, read, read_of
+from miniapp.importer import command
 
 ROOT = HERE.parent
-sys.path[:0] = [str(ROOT / "inputs"), str(ROOT / "python" / "src")]
-# pylint: disable=wrong-import-position
-import make_example  # noqa: E402
-import make_reference  # noqa: E402
-from miniapp.importer import command  # noqa: E402
-
 pytestmark = [pytest.mark.usefixtures("library"), pytest.mark.unsanitized("it needs a sanitized Python")]
 
 SCRIPT = ROOT / "run" / "make-input"
@@ -541,8 +537,7 @@ def test_nothing_is_valid(fails, tmp_path):
 
 def with_attribute(plain, path, name, value):
     """A copy whose salinity says so."""
-    path.write_bytes(plain.read_bytes())
-    with h5py.File(path, "a") as file:
+    with copied(plain, path) as file:
         file["salt"].attrs[name] = value
     return path
 
@@ -975,8 +970,7 @@ def test_kernels_repeat_the_step_of_veros(miniapp, made, tmp_path):
 def altered(tmp_path, change):
     """A copy of the snapshot with something changed."""
     path = tmp_path / "altered.nc"
-    path.write_bytes(SNAPSHOT.read_bytes())
-    with h5py.File(path, "a") as file:
+    with copied(SNAPSHOT, path) as file:
         change(file)
     return path
 

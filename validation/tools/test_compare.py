@@ -14,12 +14,10 @@ import numpy as np
 import pytest
 
 from conftest import DONE, GRID, HERE, INPUT, LONG, MISMATCH, OUTPUT, USAGE, assert_failed, assert_one_line
+from peers import cases, environment, frameworks, pyhpc, session
 from processes import DEADLINE_S, completed, executable, forked
 
 RUN = HERE.parent / "run"
-sys.path.insert(0, str(RUN))
-from peers import (  # noqa: E402  pylint: disable=wrong-import-position
-    cases, environment, frameworks, pyhpc, session)
 
 QUICKLY = ("--no-venv", "--rounds", "1", "--size", "512")
 

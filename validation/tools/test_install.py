@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import DEVICE, DONE, HERE, MISMATCH, USAGE, assert_failed
+from miniapp import Library
 from processes import completed
 
 ROOT = HERE.parent
@@ -276,8 +277,6 @@ def test_client_of_an_older_version(miniapp, newer, tmp_path):
             miniapp.path.parent.parent / "lib", "-lminiapp", "-o", client)
     says_dhdt(client, "cpu", library=build / "lib")
     # that it is the newer library, as Python sees it
-    sys.path.insert(0, str(ROOT / "python" / "src"))
-    from miniapp import Library
     library = Library(build / "lib/libminiapp.so")
     assert {"newer", "heat"} < set(library.fields) and "heat_capacity" in library.settings
     assert library.sequences[0] == "heat"

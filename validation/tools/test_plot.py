@@ -21,7 +21,6 @@ for package in ("matplotlib", "xarray", "h5netcdf"):
     pytest.importorskip(package, reason=f"without {package} there is nothing to draw with")
 
 RUN = HERE.parent / "run"
-sys.path.insert(0, str(RUN))
 from peers import cuts, results  # noqa: E402  pylint: disable=wrong-import-position
 from peers.figures import maps, models, runs  # noqa: E402  pylint: disable=wrong-import-position
 

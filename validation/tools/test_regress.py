@@ -14,11 +14,10 @@ import pytest
 
 from conftest import (DEVICE, DONE, GRID, GRID_REFERENCE, HERE, INPUT, MISMATCH, OUTPUT, USAGE,
                       assert_failed, assert_one_line)
+from peers import abba
 from processes import DEADLINE_S, completed, executable, forked, wait_for
 
 REGRESS = HERE.parent / "run/regress"
-sys.path.insert(0, str(REGRESS.parent))
-from peers import abba  # noqa: E402  pylint: disable=wrong-import-position
 
 # In miniapp's place: its n-th run prints the file printed.n, and ends as `code` says.
 MADE_UP = """#!/bin/sh

@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
+import safely
 from conftest import HERE, INPUT, assert_failed
 from processes import Running, completed, executable, forked
 from test_printing import HARMLESS, OBEYED, assert_harmless, each
 
 ROOT = HERE.parent
 RUN = ROOT / "run"
-sys.path.insert(0, str(RUN))
-import safely  # noqa: E402  pylint: disable=wrong-import-position
 # They are for sbatch, qsub and bsub.
 JOBS = re.compile("jobs/.*/.*")
 USELESS = "#!/bin/sh\n: >\"$STARTED\"\nexit 1\n"
