@@ -4,7 +4,6 @@ import argparse
 import errno
 import json
 import re
-import runpy
 import subprocess
 import sys
 import types
@@ -15,7 +14,7 @@ import numpy as np
 import pytest
 
 from conftest import GRID, HERE, INPUT, OUTPUT, USAGE, assert_failed, assert_one_line
-from processes import completed
+from processes import completed, forked, load_script
 
 for package in ("matplotlib", "xarray", "h5netcdf"):
     pytest.importorskip(package, reason=f"without {package} there is nothing to draw with")
@@ -60,21 +59,9 @@ def script(*arguments):
     return completed([sys.executable, RUN / "plot", *map(str, arguments)])
 
 
-@pytest.fixture
-def plot(monkeypatch, capsys):
-    """Runs the script in this process, which has its packages; what comes of it as of a process."""
-    main = runpy.run_path(str(RUN / "plot"))["main"]
-
-    def run(*arguments):
-        capsys.readouterr()
-        with monkeypatch.context() as patch:
-            patch.setattr(sys, "argv", [str(RUN / "plot"), *map(str, arguments)])
-            try:
-                code = main()
-            except SystemExit as end:
-                code = end.code
-        return subprocess.CompletedProcess(arguments, code, *capsys.readouterr())
-    return run
+def plot(*arguments):
+    """By a copy of this process, which has its packages."""
+    return forked("plot", *arguments)
 
 
 def figures(done):
@@ -84,20 +71,24 @@ def figures(done):
             for name in done.stdout.split()}
 
 
-@pytest.fixture
-def fails(plot):
-    return lambda code, pattern, *arguments: assert_failed(plot(*arguments), code, pattern, "run/plot: ")
+def fails(code, pattern, *arguments):
+    return assert_failed(plot(*arguments), code, pattern, "run/plot: ")
 
 
-def test_no_folder_for_temporary_files(fails, monkeypatch):
+def test_no_folder_for_temporary_files(monkeypatch, capsys):
     def nowhere():
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
     monkeypatch.delenv("MPLCONFIGDIR", raising=False)
     monkeypatch.setattr("tempfile.gettempdir", nowhere)
-    fails(OUTPUT, "No usable temporary directory found: $TMPDIR or $MPLCONFIGDIR may name", GRID)
+    script_here = load_script("plot")
+    monkeypatch.setattr(sys, "argv", [script_here.__file__, str(GRID)])
+    with pytest.raises(SystemExit) as end:
+        script_here.main()
+    assert_failed(subprocess.CompletedProcess([], end.value.code, *capsys.readouterr()), OUTPUT,
+                  "No usable temporary directory found: $TMPDIR or $MPLCONFIGDIR may name", "run/plot: ")
 
 
-def test_figures_of_every_kind(plot, saved, tmp_path):
+def test_figures_of_every_kind(saved, tmp_path):
     """The same bytes from both files, drawn by two processes, and nothing in them of the machine."""
     expected = {f"{kind}-{group}.{ending}" for kind in ("time", "speedup", "roofline")
                 for group in ("pyhpc", "matmul") for ending in ("svg", "png")}
@@ -111,7 +102,7 @@ def test_figures_of_every_kind(plot, saved, tmp_path):
     assert len(again) == 6 and again.items() <= found.items()
 
 
-def test_whole_steps_of_veros(plot, tmp_path):
+def test_whole_steps_of_veros(tmp_path):
     """All setups on one axis, also where JAX or the second core is missing."""
     path, times = tmp_path / "veros.json", {"model, numpy, 1": [2000, 1900], "with plug-in, numpy, 1": [100]}
     path.write_text(json.dumps({"acc": {"shape": "9,8,7", "times": {**times, "model, jax, 1": [1500]}},
@@ -126,7 +117,7 @@ def test_what_is_read_is_what_was_written(saved):
     assert results.read(f"{saved}.json") == results.read(f"{saved}.csv") == list(rows())
 
 
-def test_results_of_the_program_itself(miniapp, plot, tmp_path):
+def test_results_of_the_program_itself(miniapp, tmp_path):
     path = tmp_path / "run.json"
     path.write_text(miniapp.passes("-k", "eos", "-s", "1000", "-s", "8000", "--format", "json",
                                    "--roofline", GRID), encoding="utf-8")
@@ -160,13 +151,13 @@ def test_each_number_of_threads_has_its_own_ceilings(miniapp, tmp_path, kind, wo
     "", "nonsense", "{", '{"rows": []}', '{"rows": [{"kernel": "eos"}]}', '{"results": 3}',
     "kernel,seconds\neos,1\n", "kernel,framework,points,seconds,machine,date\neos,a,8,x,m,d\n",
     "kernel,framework,points,seconds,machine,date\neos,a,8,-1,m,d\n"])
-def test_a_file_of_something_else(fails, tmp_path, text):
+def test_a_file_of_something_else(tmp_path, text):
     path = tmp_path / "bad"
     path.write_text(text, encoding="utf-8")
     fails(INPUT, str(path), path)
 
 
-def test_a_document(fails):
+def test_a_document():
     """Errors of Python's own say nothing to a user."""
     done = fails(INPUT, "README.md: is neither run/compare's CSV or JSON nor what miniapp prints",
                  HERE.parent / "README.md")
@@ -177,13 +168,13 @@ def test_no_file(tmp_path):
     assert_failed(script(tmp_path / "none.json"), INPUT, "No such file", "run/plot: ")
 
 
-def test_no_text(fails, tmp_path):
+def test_no_text(tmp_path):
     path = tmp_path / "binary.csv"
     path.write_bytes(b"\x89HDF\xff\xfe")
     fails(INPUT, "no text", path)
 
 
-def test_a_folder_that_is_not_there(fails, saved, tmp_path):
+def test_a_folder_that_is_not_there(saved, tmp_path):
     fails(OUTPUT, "cannot be written", f"{saved}.json", "-o", tmp_path / "none" / "x")
 
 
@@ -217,7 +208,7 @@ def test_ratios_of_medians_and_of_quartiles(save):
         assert (ratio.median, ratio.low, ratio.high) == (3, 0.75, 12)
 
 
-def test_variants_of_a_run(plot, save, tmp_path):
+def test_variants_of_a_run(save, tmp_path):
     """Each beside the first one; those of several runs are compared by name."""
     whole = run_of()
     whole["results"] = [row | {"variant": name} for name, scale in (("static", 1), ("dynamic", 3))
@@ -244,7 +235,7 @@ def test_labels_are_what_differs(save):
         "c.json: compiler GCC, c_eps=0.7"]
 
 
-def test_runs_of_different_rows(plot, save, tmp_path):
+def test_runs_of_different_rows(save, tmp_path):
     """What both have is drawn, the rest is named; the same bytes each time."""
     files = [save("a.json", run_of()), save("b.json", run_of(scale=50.0, sizes=(16, 32))),
              save("c.json", run_of("another"))]
@@ -257,7 +248,7 @@ def test_runs_of_different_rows(plot, save, tmp_path):
         assert drawn_first == (tmp_path / f"again-ratios.{kind}").read_bytes()
 
 
-def test_runs_that_cannot_be_compared(fails, save, saved, tmp_path):
+def test_runs_that_cannot_be_compared(save, saved, tmp_path):
     ours = save("a.json", run_of())
     fails(INPUT, "no other run has a row of the same kernel, device, precision, nx, ny, nz and threads", ours,
           save("b.json", run_of(sizes=(9,))))
@@ -274,13 +265,13 @@ def test_runs_that_cannot_be_compared(fails, save, saved, tmp_path):
     '{"results": [{"kernel": "eos", "p25_s": 1, "median_s": 1, "p75_s": 1}], "provenance": []}',
     '{"results": [{"kernel": {}, "p25_s": 1, "median_s": 1, "p75_s": 1}], "provenance": {}}',
     pytest.param('{"results": ' + 100000 * "[", id="deep")])
-def test_runs_of_something_else(fails, tmp_path, text):
+def test_runs_of_something_else(tmp_path, text):
     for name in ("a.json", "b.json"):
         (tmp_path / name).write_text(text)
     fails(INPUT, "a.json: is not what miniapp prints", tmp_path / "a.json", tmp_path / "b.json")
 
 
-def test_json_and_csv_of_the_program(miniapp, plot, small, tmp_path):
+def test_json_and_csv_of_the_program(miniapp, small, tmp_path):
     """Two runs of it, which are compared whatever their format, threads and load."""
     for kind in ("json", "csv"):
         (tmp_path / f"run.{kind}").write_text(miniapp.passes(
@@ -296,7 +287,7 @@ def test_json_and_csv_of_the_program(miniapp, plot, small, tmp_path):
 @pytest.mark.parametrize("text", [
     "# version: 1\n", "# version: 1\nkernel,median_s\neos,1\n", "# input: i\nmedian_s\n\x00\n",
     "# threads: 2\nkernel,p25_s,median_s,p75_s\neos,1,x,1\n"])
-def test_a_broken_csv_of_the_program(fails, tmp_path, text):
+def test_a_broken_csv_of_the_program(tmp_path, text):
     path = tmp_path / "bad.csv"
     path.write_text(text, encoding="utf-8")
     fails(INPUT, str(path), path)
@@ -414,7 +405,7 @@ def test_the_level_is_the_uppermost_with_values(tmp_path):
         "salt, z = -10")
 
 
-def test_files_of_the_program(miniapp, plot, small, tmp_path):
+def test_files_of_the_program(miniapp, small, tmp_path):
     """An input without dimension scales, what comes of it, and an output with its input's axes."""
     out = tmp_path / "out.h5"
     miniapp.passes("-k", "tke", small, "-o", out)
@@ -442,7 +433,7 @@ def test_slopes(miniapp, small, tmp_path):
         "Ai_ez, ip = 0, kr = 0, j = 4 of 9", "Ai_ez, ip = 0, kr = 0, i = 5 of 11"]
 
 
-def test_grids_of_single_cells(plot, tmp_path):
+def test_grids_of_single_cells(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["temp"] = np.ones((1, 1, 1))
         file["salt"] = np.full((1, 1, 1), np.nan)
@@ -474,7 +465,7 @@ def test_options_that_do_not_fit_the_file(tmp_path):
     assert sorted(tmp_path.iterdir()) == [path, without]
 
 
-def test_what_cannot_be_drawn(plot, fails, tmp_path, saved):
+def test_what_cannot_be_drawn(tmp_path, saved):
     path = ocean_file(tmp_path / "a.h5")
     fails(USAGE, "one HDF5 file at a time", path, path)
     fails(USAGE, "one HDF5 file at a time", f"{saved}.json", path)
