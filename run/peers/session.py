@@ -182,7 +182,7 @@ class Session:
     def run(self, case):
         """Yields the rows of a case, those of one number of cores after the other."""
         with safely.temporary_folder(dir=self.folder) as folder:
-            arguments, path, output = folder / "arguments", folder / "input.h5", folder / "out.h5"
+            arguments, path, output = folder / "arguments.npz", folder / "input.h5", folder / "out.h5"
             given, fields = cases.make(case, self.options.pyhpc)
             worker.write_input(path, fields)
             worker.write_arguments(given, arguments)

@@ -11,7 +11,6 @@ import json
 import os
 import sys
 import time
-from pathlib import Path
 
 import h5py
 import numpy as np
@@ -51,14 +50,13 @@ class Worker:
         ctypes.CDLL(None).malloc_trim(0)  # others need the memory that this process keeps
         return {}
 
-    def make_call(self, kernel, folder):
+    def make_call(self, kernel, path):
         if kernel in cases.CALIBRATION:
-            arrays = list(map(np.load, sorted(Path(folder).iterdir())))
-            return calibration.MAKERS[self.framework](kernel, arrays, self.device)
+            return calibration.MAKERS[self.framework](kernel, list(np.load(path).values()), self.device)
         module = pyhpc.implementation(self.checkout, kernel, self.framework)
         if module is None:
             raise frameworks.Skip(f"pyhpc-benchmarks has no {kernel} for it")
-        arrays = read_arguments(kernel, Path(folder))
+        arrays = read_arguments(kernel, path)
         if hasattr(module, "prepare_inputs"):
             arrays = module.prepare_inputs(*arrays, device=self.device)
         return functools.partial(module.run, *arrays, device=self.device)  # they wait themselves
@@ -73,19 +71,15 @@ class Worker:
         return {"seconds": [timed(self.call)[0] for _ in range(calls)]}
 
 
-def read_arguments(kernel, folder):
+def read_arguments(kernel, path):
     """In their function's order. Slopes are outputs that start as zeros, and are not stored."""
-    names = pyhpc.ARGUMENTS[kernel]
-    arrays = {name: np.load(folder / f"{name}.npy") for name in names if name[:2] != "Ai"}
+    arrays = dict(np.load(path))
     return [arrays[name] if name in arrays else np.zeros(arrays["K_11"].shape + (2, 2))
-            for name in names]
+            for name in pyhpc.ARGUMENTS[kernel]]
 
 
-def write_arguments(arguments, folder):
-    folder.mkdir()
-    for name, value in arguments.items():
-        if name[:2] != "Ai":
-            np.save(folder / f"{name}.npy", value)
+def write_arguments(arguments, path):
+    np.savez(path, **{name: value for name, value in arguments.items() if name[:2] != "Ai"})
 
 
 def write_input(path, fields):

@@ -127,9 +127,7 @@ def as_result(field, values, part) -> xarray.DataArray:
     """A DataArray with the dimensions, coordinates and direction of levels of what the kernel read."""
     if part.is_surface_first and "z" in field.axes:
         values = np.flip(values, field.axes.index("z"))
-    attributes = {"units": field.units, "long_name": field.long_name}
-    if field.standard_name:
-        attributes["standard_name"] = field.standard_name
+    attributes = table.attributes_of(field.name)
     for name, variable in part.theirs.items():
         if table.fields()[name].axes == field.axes and name not in WATER[2:]:
             dims = part.dims[name]
