@@ -5,6 +5,7 @@ import dataclasses
 import math
 
 AXES = {"i": "x", "j": "y", "k": "z"}  # the axis of an index
+LETTERS = {axis: letter for letter, axis in AXES.items()}
 
 
 class WrongUse(Exception):
@@ -20,7 +21,7 @@ class Cut:
 
 def on(axes):
     """A type of argparse for cuts on these axes, each of which may be given by index too."""
-    letters = axes + "".join(letter for letter, axis in AXES.items() if axis in axes)
+    letters = axes + "".join(map(LETTERS.get, axes))
 
     def parse(text):
         letter, _, number = text.partition("=")

@@ -12,7 +12,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.transforms import nonsingular
 
 from .. import figures
-from ..cuts import AXES, Cut, WrongUse
+from ..cuts import LETTERS, Cut, WrongUse
 from ..results import Unusable
 
 LAND = "0.8"
@@ -157,14 +157,9 @@ def default_level(field):
     return Cut("z", int(next((k for k in levels if filled[k]), levels[0])), True)
 
 
-def letter_of(axis):
-    """The letter of the axis's index."""
-    return next(letter for letter, name in AXES.items() if name == axis)
-
-
 def cut(field, where):
     """The plane through a cut, and a text that says where it is."""
-    axis, size, letter = where.axis, field.sizes[where.axis], letter_of(where.axis)
+    axis, size, letter = where.axis, field.sizes[where.axis], LETTERS[where.axis]
     if where.by_index:
         if not -size <= where.value < size:
             raise WrongUse(f"{letter}={where.value}: there are {letter}=0 to {letter}={size - 1}")
@@ -246,7 +241,7 @@ def draw_plane(axis, plane, norm, colours):
     axis.set_title("")  # xarray's own, in the middle
     for name, label in ((along, axis.set_xlabel), (up, axis.set_ylabel)):
         if name not in plane.coords:
-            label(letter_of(name))
+            label(LETTERS[name])
     return image
 
 

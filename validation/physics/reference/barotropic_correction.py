@@ -7,7 +7,7 @@ pressure acts for a step; then each cell lets out above what comes in elsewhere.
 import numpy as np
 
 from . import Tolerance
-from .momentum import Real, depth_mean, east, north, prepare, south, west
+from .momentum import Real, east, north, prepare, south, west
 
 NAME = "barotropic_correction"
 INPUTS = ("dxt", "dxu", "dyt", "dyu", "dzt", "cost", "cosu", "kbot", "maskW", "psi_taup1", "u_taup1", "v_taup1")
