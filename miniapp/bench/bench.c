@@ -255,8 +255,7 @@ static enum miniapp_status add_state(struct bench *bench, struct row *row,
 {
     struct miniapp_state **states =
         realloc(bench->states, (bench->state_count + 1) * sizeof(*states));
-    if (!states)
-        return fail(MINIAPP_DEVICE, "out of memory for a state");
+    TRY(allocated(states, "a state"));
     bench->states = states;
     TRY(miniapp_state_create(row->device, row->precision, &row->part, &row->state));
     states[bench->state_count++] = row->state;
@@ -296,8 +295,7 @@ static enum miniapp_status name_fields(const struct bench *bench, struct row *ro
     for (const struct row *other = bench->rows; other < bench->rows + bench->count; other++)
         row->shares_outputs |=
             other != row && other->sequence == row->sequence && same_state(other, row);
-    if (!row->fields)
-        return fail(MINIAPP_DEVICE, "out of memory for the fields of a row");
+    TRY(allocated(row->fields, "the fields of a row"));
     for (size_t i = 0; i < miniapp_field_count(); i++) {
         const struct miniapp_field *const field = miniapp_field_at(i);
         struct bound_field *const bound = &row->fields[row->field_count];
@@ -360,8 +358,7 @@ enum miniapp_status bench_load(struct bench *bench, struct miniapp_input *input,
     const struct miniapp_grid own = miniapp_input_grid(input);
     OWNED struct miniapp_destination *const targets =
         malloc(((size_t)bench->count + 1) * sizeof(*targets));
-    if (!targets)
-        return fail(MINIAPP_DEVICE, "out of memory for a list of fields");
+    TRY(allocated(targets, "a list of fields"));
     for (size_t i = 0; i < fields && !stop_signal(); i++) {
         const struct miniapp_field *const field = miniapp_field_at(i);
         const size_t count = list_targets(bench, field, own_grid ? &own : NULL, targets);
@@ -382,8 +379,8 @@ static enum miniapp_status keep_before(struct row *row)
         if (!bound->reads || !bound->writes || row->advances)
             continue;
         bound->before = malloc(miniapp_field_elements(bound->field, &row->part) * sizeof(double));
-        TRY(bound->before ? miniapp_state_get(row->state, bound->name, bound->before)
-                          : fail(MINIAPP_DEVICE, "out of memory for a copy of '%s'", bound->name));
+        TRY(allocated(bound->before, "a copy of '%s'", bound->name));
+        TRY(miniapp_state_get(row->state, bound->name, bound->before));
     }
     return MINIAPP_DONE;
 }

@@ -273,8 +273,8 @@ enum miniapp_status bench_measure(struct bench *bench, const struct method *meth
         status = agree(warm_up(&bench->rows[i], method));
     }
     int *order = malloc(((size_t)bench->count + 1) * sizeof(*order));
-    if (!status && !order)
-        status = fail(MINIAPP_DEVICE, "out of memory for the order of %d rows", bench->count);
+    if (!status)
+        status = allocated(order, "the order of %d rows", bench->count);
     status = agree(status);
     if (!status && !stop_signal()) {
         share_out_turns(bench);

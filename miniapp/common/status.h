@@ -13,6 +13,11 @@
  * look-up. */
 #define null_given() fail(MINIAPP_USAGE, "%s: an argument is NULL", __func__)
 
+/* MINIAPP_DEVICE if memory is NULL; the message goes on with what it was for. */
+#define allocated(memory, ...)                                                                     \
+    ((memory) ? MINIAPP_DONE                                                                       \
+              : (fail(MINIAPP_DEVICE, "out of memory for " __VA_ARGS__), MINIAPP_DEVICE))
+
 /* Passes on the failure of a call at once; only where the function has nothing to release but what
  * its block owns (owned.h). */
 #define TRY(call)                                                                                  \

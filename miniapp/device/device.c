@@ -217,8 +217,7 @@ enum miniapp_status miniapp_device_open(const char *name, struct miniapp_device 
                     "and emulated, the last four also with :N",
                     name);
     struct miniapp_device *const device = calloc(1, sizeof(*device));
-    if (!device)
-        return fail(MINIAPP_DEVICE, "out of memory for a device");
+    TRY(allocated(device, "a device"));
     *opened = device;
     const bool is_cpu = strcmp(name, "cpu") == 0;
     bool is_open = is_cpu ? open_host(device, reason) : open_named(name, device, reason);
@@ -275,8 +274,7 @@ enum miniapp_status miniapp_device_vary(const struct miniapp_device *like,
 {
     char reason[DEVICE_TEXT] = "";
     struct miniapp_device *const device = *opened = malloc(sizeof(*device));
-    if (!device)
-        return fail(MINIAPP_DEVICE, "out of memory for a device");
+    TRY(allocated(device, "a device"));
     *device = *like;
     const bool is_default = strcmp(device->variant, variant->name) == 0;
     device->variant = variant->name;

@@ -152,9 +152,8 @@ static enum miniapp_status set_to_zero(struct miniapp_state *state, const char *
                                        const struct miniapp_field *like)
 {
     OWNED double *const zeros = calloc(miniapp_field_elements(like, &state->grid), sizeof(*zeros));
-    const bool has_room = zeros && state_added_slot(state, name, like);
-    return has_room ? miniapp_state_set(state, name, zeros)
-                    : fail(MINIAPP_DEVICE, "out of memory for '%s'", name);
+    TRY(allocated(zeros && state_added_slot(state, name, like), "'%s'", name));
+    return miniapp_state_set(state, name, zeros);
 }
 
 /* Sets the flow that the pressure of the water's density makes in a step of momentum. */

@@ -133,8 +133,7 @@ enum miniapp_status miniapp_references_open(const char *path, struct miniapp_ref
     struct miniapp_references *const references = calloc(1, sizeof(*references));
     struct stat there;
     *opened = NULL;
-    if (!references)
-        return fail(MINIAPP_DEVICE, "out of memory for a reference");
+    TRY(allocated(references, "a reference"));
     snprintf(references->given, sizeof(references->given), "%s", path);
     references->is_folder = stat(path, &there) == 0 && S_ISDIR(there.st_mode);
     references->file = H5I_INVALID_HID;
@@ -182,8 +181,7 @@ static enum miniapp_status read_reference_dataset(const struct miniapp_reference
     const char *const path = references->path;
     const size_t elements = miniapp_field_elements(field, grid);
     reference->values = malloc(elements * sizeof(*reference->values));
-    if (!reference->values)
-        return fail(MINIAPP_DEVICE, "out of memory for the reference of '%s'", field->name);
+    TRY(allocated(reference->values, "the reference of '%s'", field->name));
     TRY(read_whole(dataset, path, field, grid, reference->values));
     TRY(check_plausible(path, field, grid, reference->values, allow));
     return read_tolerances(dataset, path, field->name, precision,
@@ -199,8 +197,7 @@ static enum miniapp_status open_reference(struct miniapp_references *references,
     OWNED char *const both = name_of_two(sequence ? sequence : "", field->name);
     const bool has_both = both && sequence && has_dataset(references->file, both);
     const char *const name = has_both ? both : field->name;
-    if (!both)
-        return fail(MINIAPP_DEVICE, "out of memory for a name");
+    TRY(allocated(both, "a name"));
     if (!has_dataset(references->file, name))
         return fail(MINIAPP_INPUT, "%s: dataset '%s' is missing, so it cannot be validated", path,
                     name);

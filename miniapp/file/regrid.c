@@ -152,9 +152,8 @@ enum miniapp_status regrid_open(const struct miniapp_field *field, const struct 
     regrid->y = places(&regrid->axes[1]);
     regrid->z = places(&regrid->axes[2]);
     regrid->plane = malloc(regrid->plane_elements * sizeof(*regrid->plane));
-    if (!regrid->x || !regrid->y || !regrid->z || !regrid->plane)
-        return fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'", field->name);
-    return MINIAPP_DONE;
+    return allocated(regrid->x && regrid->y && regrid->z && regrid->plane, "a plane of '%s'",
+                     field->name);
 }
 
 void regrid_close(struct regrid *regrid)

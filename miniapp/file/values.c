@@ -146,9 +146,8 @@ enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, do
 {
     const size_t elements = miniapp_field_elements(&fields[id], &input->window.grid);
     *values = elements <= PTRDIFF_MAX / sizeof(double) ? malloc(elements * sizeof(double)) : NULL;
-    if (!*values)
-        return fail(MINIAPP_DEVICE, "out of memory for '%s': it needs %.3g GB", fields[id].name,
-                    (double)elements * sizeof(double) / 1e9);
+    TRY(allocated(*values, "'%s': it needs %.3g GB", fields[id].name,
+                  (double)elements * sizeof(double) / 1e9));
     const bool is_there = input->is_there[id];
     enum miniapp_status status =
         is_there ? read_dataset(input, id, *values) : fill_absent(input, id, *values, elements);

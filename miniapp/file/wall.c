@@ -38,8 +38,7 @@ static enum miniapp_status set_wall(struct miniapp_state *state, const char *nam
 {
     const size_t nx = state->grid.nx, all = state->whole.nx, y = MINIAPP_HALO - 1;
     OWNED double *const row = calloc(nx, sizeof(*row));
-    if (!row)
-        return fail(MINIAPP_DEVICE, "out of memory for a row of '%s'", name);
+    TRY(allocated(row, "a row of '%s'", name));
     for (size_t x = 0; x < nx; x++) {
         const size_t column = state->x0 + x, inside = is_outer(column, all) && state->cyclic_x
                                                           ? opposite_column(column, all)
@@ -73,8 +72,7 @@ enum miniapp_status read_wall(hid_t dataset, const char *path, struct miniapp_st
     const size_t cells = state->whole.nx - 2 * MINIAPP_HALO;
     *found = H5Aexists(dataset, wall_name) > 0;
     OWNED double *const wall = calloc(cells, sizeof(*wall));
-    if (!wall)
-        return fail(MINIAPP_DEVICE, "out of memory for a row of '%s'", name);
+    TRY(allocated(wall, "a row of '%s'", name));
     if (*found && !read_numbers(dataset, wall_name, cells, wall))
         return fail(MINIAPP_INPUT, "%s: attribute '%s' of '%s' must hold %zu numbers", path,
                     wall_name, name, cells);

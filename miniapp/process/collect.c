@@ -124,10 +124,8 @@ static enum miniapp_status use_output(struct run *run, struct row *row,
     struct output_use use = {has_ghosts ? row->grid : miniapp_grid_interior(&row->grid)};
     const struct planes planes = planes_of(bound->field, &use.grid);
     double *const plane = is_user ? malloc(planes.elements * sizeof(*plane)) : NULL;
-    enum miniapp_status status = MINIAPP_DONE;
-    if (is_user && !plane)
-        status = fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'",
-                      miniapp_field_name(bound->field));
+    enum miniapp_status status =
+        allocated(plane || !is_user, "a plane of '%s'", miniapp_field_name(bound->field));
     if (!status && is_user)
         status = begin_use(run, row, bound->field, &use);
     const size_t gathered_planes = agree(status) ? 0 : planes.count;
@@ -214,8 +212,7 @@ static enum miniapp_status time_transfers(const struct row *row, bool to_device,
     OWNED const char **const names = malloc((row->field_count + 1) * sizeof(*names));
     size_t count = 0;
     *times = (struct transfer_times){0};
-    if (!names)
-        return fail(MINIAPP_DEVICE, "out of memory for the names of fields");
+    TRY(allocated(names, "the names of fields"));
     for (size_t i = 0; i < row->field_count; i++)
         if (to_device ? row->fields[i].reads : row->fields[i].writes) {
             const struct miniapp_field *const field = row->fields[i].field;
@@ -292,7 +289,7 @@ static enum miniapp_status find_courant(struct row *row)
 static enum miniapp_status make_march(const struct run *run, struct row *row, struct march **made)
 {
     struct march *const march = *made = calloc(1, sizeof(*march));
-    TRY(agree(march ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for budgets")));
+    TRY(agree(allocated(march, "budgets")));
     TRY(find_courant(row));
     TRY(miniapp_budgets_close(row->state, row->sequence, row->samples.count, row->budgets));
     march->first = run->first_step;

@@ -89,9 +89,7 @@ enum miniapp_status find_nonfinite(const struct miniapp_input *input, const stru
                                 .most = DBL_MAX};
     if (row->advances && !(allow & MINIAPP_ALLOW_INVALID))
         miniapp_field_limits(field, &found->least, &found->most);
-    enum miniapp_status status =
-        plane ? MINIAPP_DONE
-              : fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'", output->name);
+    enum miniapp_status status = allocated(plane, "a plane of '%s'", output->name);
     for (size_t p = 0; p < planes.count && !status && !found->is_there; p++) {
         const size_t first = p * planes.elements;
         status = miniapp_state_get_part(row->state, output->name, first, planes.elements, plane);

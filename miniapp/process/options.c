@@ -162,8 +162,7 @@ enum miniapp_status parse_options(int argc, char **argv, struct options *options
                                 .seed = (size_t)time(NULL),
                                 .settings = miniapp_settings_create(),
                                 .reading = miniapp_input_options_create()};
-    if (!options->settings || !options->reading)
-        return fail(MINIAPP_DEVICE, "out of memory for the options");
+    TRY(allocated(options->settings && options->reading, "the options"));
     TRY(read_words(argc, argv, options));
     set_defaults(options);
     TRY(set_tracers(options));

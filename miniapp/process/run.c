@@ -144,8 +144,7 @@ static enum miniapp_status open_input(struct run *run)
     OWNED const struct miniapp_field **const wanted =
         malloc(miniapp_field_count() * sizeof(*wanted));
     size_t count = 0;
-    if (!wanted)
-        return fail(MINIAPP_DEVICE, "out of memory for a list of fields");
+    TRY(allocated(wanted, "a list of fields"));
     miniapp_input_options_share(options->reading, ranks_own(), ranks_count());
     for (size_t i = 0; i < miniapp_field_count(); i++)
         if (run_reads(options, miniapp_field_at(i)))

@@ -314,7 +314,7 @@ static enum miniapp_status write_milestone(struct run *run, struct row *row)
 static enum miniapp_status open_budgets(struct row *row)
 {
     row->budgets = calloc(MINIAPP_BUDGETS, sizeof(*row->budgets));
-    TRY(agree(row->budgets ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for budgets")));
+    TRY(agree(allocated(row->budgets, "budgets")));
     return miniapp_budgets_open(row->state, row->sequence, row->budgets);
 }
 

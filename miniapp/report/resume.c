@@ -202,8 +202,7 @@ static enum miniapp_status load_shares(const json_t *steps, struct result *resul
     if (!json_is_array(steps))
         return MINIAPP_DONE;
     result->shares = calloc(json_array_size(steps) + 1, sizeof(*result->shares));
-    if (!result->shares)
-        return fail(MINIAPP_DEVICE, "out of memory for results");
+    TRY(allocated(result->shares, "results"));
     result->share_count = json_array_size(steps);
     json_array_foreach (steps, i, step)
         result->shares[i] = (struct share){

@@ -168,8 +168,7 @@ static enum miniapp_status take_cells(struct miniapp_state *state, struct cell_s
                {&cells->values, g.nx * g.ny, NULL}};
     double *next = cells->memory =
         malloc((g.nx + 2 * g.ny + 2 * g.nz + 2 * g.nx * g.ny) * sizeof(double));
-    enum miniapp_status status =
-        next ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for budgets");
+    enum miniapp_status status = allocated(next, "budgets");
     for (size_t i = 0; i < sizeof(all) / sizeof(*all) && !status; next += all[i++].length) {
         *all[i].array = next;
         if (all[i].field)

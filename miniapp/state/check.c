@@ -75,8 +75,8 @@ enum miniapp_status state_check(struct miniapp_state *state, struct slot *slot)
                                 read_mask(state, slot->field, MINIAPP_INDEX),
                                 state->grid.nx * state->grid.ny};
     OWNED double *const values = malloc(elements * sizeof(*values));
-    TRY(values ? miniapp_state_get(state, slot->name, values)
-               : fail(MINIAPP_DEVICE, "out of memory for a copy of '%s'", slot->name));
+    TRY(allocated(values, "a copy of '%s'", slot->name));
+    TRY(miniapp_state_get(state, slot->name, values));
     TRY(check_slot(state, slot, &water, values));
     slot->is_checked = true;
     return MINIAPP_DONE;

@@ -75,9 +75,7 @@ static enum miniapp_status reserve(struct miniapp_state *state, struct buffer *b
         buffer->host = buffer->device;
     else
         take_host(state, buffer, bytes);
-    return buffer->device && buffer->host
-               ? MINIAPP_DONE
-               : fail(MINIAPP_DEVICE, "out of memory for messages to other processes");
+    return allocated(buffer->device && buffer->host, "messages to other processes");
 }
 
 /* ---- neighbours ---- */
@@ -429,8 +427,7 @@ enum miniapp_status miniapp_state_spread(struct miniapp_state *state, const stru
     if (status || blocks->along_x * blocks->along_y == 1)
         return status;
     struct exchange *const exchange = calloc(1, sizeof(*exchange));
-    if (!exchange)
-        return fail(MINIAPP_DEVICE, "out of memory for messages to other processes");
+    TRY(allocated(exchange, "messages to other processes"));
     exchange->blocks = *blocks;
     exchange->block = block;
     state->exchange = exchange;

@@ -36,8 +36,7 @@ static enum miniapp_status take_memory(struct scan *scan)
     double *next = scan->memory = malloc(total * sizeof(double));
     for (int a = 0; a < ARRAYS && scan->memory; next += lengths[a], a++)
         scan->array[a] = next;
-    return scan->memory ? MINIAPP_DONE
-                        : fail(MINIAPP_DEVICE, "out of memory for a level of the flow");
+    return allocated(scan->memory, "a level of the flow");
 }
 
 static enum miniapp_status take_level(struct scan *scan, size_t z)

@@ -50,8 +50,7 @@ enum miniapp_status state_force(struct miniapp_state *state, const char *name, s
     struct forcing *const forcing = take_forcing(state, field);
     struct slot **const records =
         forcing ? realloc(forcing->records, count * sizeof(*records)) : NULL;
-    if (!records)
-        return fail(MINIAPP_DEVICE, "out of memory for records of '%s'", name);
+    TRY(allocated(records, "records of '%s'", name));
     state->forced_at = NAN;
     forcing->records = records;
     forcing->count = count;

@@ -60,8 +60,8 @@ static enum miniapp_status get_plane(struct miniapp_state *state, const struct s
     const char *const name = slot->name; /* may differ from the name of the slot's field */
     const size_t elements = block_planes_of(state, slot).elements;
     *own = state_room(state, elements + room);
-    return *own ? miniapp_state_get_part(state, name, plane * elements, elements, *own)
-                : fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'", name);
+    TRY(allocated(*own, "a plane of '%s'", name));
+    return miniapp_state_get_part(state, name, plane * elements, elements, *own);
 }
 
 enum miniapp_status state_get_interior(struct miniapp_state *state, const struct slot *slot,

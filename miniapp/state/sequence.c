@@ -233,8 +233,7 @@ static enum miniapp_status bind_sequence(const struct miniapp_sequence *from, co
 {
     *to = *from;
     to->steps = malloc(from->count * sizeof(*to->steps));
-    if (!to->steps)
-        return fail(MINIAPP_DEVICE, "out of memory for a sequence");
+    TRY(allocated(to->steps, "a sequence"));
     memcpy(to->steps, from->steps, from->count * sizeof(*to->steps));
     return bind_steps(from->name, to->steps, to->count, bindings);
 }
@@ -267,8 +266,7 @@ static enum miniapp_status make_with_tracers(const char *text, struct miniapp_se
     const size_t length = strcspn(text, "+");
     const struct miniapp_sequence *from = NULL, *step = NULL;
     OWNED char *const name = strndup(text, length);
-    if (!name)
-        return fail(MINIAPP_DEVICE, "out of memory for a sequence");
+    TRY(allocated(name, "a sequence"));
     TRY(find_locked(name, &from));
     TRY(find_plain("tracer_step", &step));
     const enum miniapp_status status = add_tracers(from, step, text + length + 1, to);

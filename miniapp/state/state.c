@@ -78,8 +78,7 @@ enum miniapp_status miniapp_state_create(const struct miniapp_device *device,
             "%td: a build with -DMINIAPP_WIDE_COUNT=ON counts further",
             grid->nx, grid->ny, grid->nz, device->label, most);
     struct miniapp_state *const state = calloc(1, sizeof(*state));
-    if (!state)
-        return fail(MINIAPP_DEVICE, "out of memory for a state");
+    TRY(allocated(state, "a state"));
     state->device = device;
     state->precision = precision;
     state->grid = state->whole = *grid;

@@ -198,8 +198,7 @@ enum miniapp_status add_tracers(const struct miniapp_sequence *base,
     *to = *base;
     to->steps = calloc(base->count + count * step->count, sizeof(*to->steps));
     to->levels = levels;
-    if (!to->steps || !levels)
-        return fail(MINIAPP_DEVICE, "out of memory for a sequence");
+    TRY(allocated(to->steps && levels, "a sequence"));
     memcpy(to->steps, base->steps, base->count * sizeof(*to->steps));
     memcpy(levels, base->levels, base->level_count * sizeof(*levels));
     for (size_t i = 0; i < count; i++) {

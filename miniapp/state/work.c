@@ -49,8 +49,7 @@ static enum miniapp_status take_room(struct work *work)
     const size_t longest = g->nx + g->ny + g->nz, plane = g->nx * g->ny;
     work->memory = malloc(((LINES + 1) * longest + PLANES * plane) * sizeof(double));
     work->columns = malloc(plane * sizeof(*work->columns));
-    if (!work->memory || !work->columns)
-        return fail(MINIAPP_DEVICE, "out of memory for the work of forces");
+    TRY(allocated(work->memory && work->columns, "the work of forces"));
     for (int i = 0; i < LINES; i++)
         work->line[i] = work->memory + i * longest;
     work->pressure = work->memory + LINES * longest;
