@@ -253,12 +253,10 @@ enum miniapp_status bench_check_memory(const struct bench *bench, const struct m
 static enum miniapp_status add_state(struct bench *bench, struct row *row,
                                      const struct method *method)
 {
-    struct miniapp_state **states =
-        realloc(bench->states, (bench->state_count + 1) * sizeof(*states));
-    TRY(allocated(states, "a state"));
-    bench->states = states;
-    TRY(miniapp_state_create(row->device, row->precision, &row->part, &row->state));
-    states[bench->state_count++] = row->state;
+    struct miniapp_state **const state = grow(&bench->states, &bench->state_count, sizeof(*state));
+    TRY(allocated(state, "a state"));
+    TRY(miniapp_state_create(row->device, row->precision, &row->part, state));
+    row->state = *state;
     TRY(miniapp_state_spread(row->state, &row->blocks));
     miniapp_state_overlap(row->state, method->overlaps);
     for (size_t i = 0; i < miniapp_setting_count(); i++) {

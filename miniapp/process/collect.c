@@ -82,8 +82,7 @@ static enum miniapp_status add_check(struct run *run, const struct row *row,
                                      const struct miniapp_field *field, struct output_use *use)
 {
     struct check *const check = results_add_check(&run->results);
-    if (!check)
-        return MINIAPP_DEVICE;
+    TRY(allocated(check, "results"));
     check->row = result_like(row);
     check->variable = miniapp_field_name(field);
     compare_end(&use->comparison, field, &use->grid, &check->verdict);
@@ -94,8 +93,7 @@ static enum miniapp_status add_checksum(struct run *run, const struct row *row,
                                         const struct miniapp_field *field, struct output_use *use)
 {
     struct checksum *const checksum = results_add_checksum(&run->results);
-    if (!checksum)
-        return MINIAPP_DEVICE;
+    TRY(allocated(checksum, "results"));
     checksum->row = result_like(row);
     checksum->variable = miniapp_field_name(field);
     digest_end(&use->digest, checksum->text);
@@ -206,8 +204,8 @@ static double rate_of(const struct bench *bench, int place, bool of_bytes, bool 
 }
 
 /* How long it takes to copy what the row reads to the device, or what it writes back. */
-static enum miniapp_status time_transfers(const struct row *row, bool to_device,
-                                          struct transfer_times *times)
+static enum miniapp_status time_transfer(const struct row *row, bool to_device,
+                                         struct transfer_times *times)
 {
     OWNED const char **const names = malloc((row->field_count + 1) * sizeof(*names));
     size_t count = 0;
@@ -227,6 +225,12 @@ static enum miniapp_status time_transfers(const struct row *row, bool to_device,
     if (times->seconds == 0) /* nothing is copied */
         times->bytes = 0;
     return MINIAPP_DONE;
+}
+
+static enum miniapp_status time_transfers(const struct row *row, struct result *result)
+{
+    TRY(time_transfer(row, true, &result->to_device));
+    return time_transfer(row, false, &result->from_device);
 }
 
 /* The share of each step that runs in the time of a sequence; none for a kernel. */
@@ -319,29 +323,17 @@ struct result result_like(const struct row *row)
 
 static enum miniapp_status collect_row(struct run *run, struct bench *bench, struct row *row)
 {
-    struct transfer_times to_device = {0}, from_device = {0};
-    bool is_nonfinite = false;
-    enum miniapp_status status = MINIAPP_DONE;
-    if (row->is_complete) {
-        status = time_transfers(row, true, &to_device);
-        if (!status)
-            status = time_transfers(row, false, &from_device);
-    }
-    status = agree(status);
-    if (!status && !stop_signal() && !row->is_ceiling) /* a ceiling may have another grid */
-        status = use_outputs(run, row, &is_nonfinite);
-    struct march *march = NULL;
-    if (!status && !stop_signal() && row->advances)
-        status = make_march(run, row, &march);
     const struct result like = result_like(row);
     /* a row may be there from an earlier size, where it was the ceiling of another */
-    struct result *result = status ? NULL : results_put(&run->results, &like);
-    if (!result) {
-        free(march);
-        return status ? status : MINIAPP_DEVICE;
-    }
+    struct result *const result = results_put(&run->results, &like);
+    bool is_nonfinite = false;
+    TRY(allocated(result, "results"));
     *result = like;
-    result->march = march;
+    TRY(agree(row->is_complete ? time_transfers(row, result) : MINIAPP_DONE));
+    if (!stop_signal() && !row->is_ceiling) /* a ceiling may have another grid */
+        TRY(use_outputs(run, row, &is_nonfinite));
+    if (!stop_signal() && row->advances)
+        TRY(make_march(run, row, &result->march));
     result->timing = row->timing;
     result->empty_call = row->empty_call;
     result->asked_seconds = row->wanted ? 0 : run->options.seconds;
@@ -350,18 +342,16 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
     result->traffic = moves.traffic;
     result->flops = row_flops(row);
     find_shares(row, result);
-    result->to_device = to_device;
-    result->from_device = from_device;
     result->bandwidth = rate_of(bench, row->triad, true, false);
     result->flop_rate = rate_of(bench, row->fma, false, false);
     result->best_bandwidth = rate_of(bench, row->triad, true, true);
     result->best_flop_rate = rate_of(bench, row->fma, false, true);
     result_mark(result, &run->results.clock, is_nonfinite);
-    const enum miniapp_status joined = agree_on_row(row, result);
+    TRY(agree_on_row(row, result));
     result->cache = cache_that_holds(&run->results.caches, row->threads, result->device_bytes);
     if (miniapp_device_cache(row->device) >= result->device_bytes)
         result->cache = "L2";
-    return joined;
+    return MINIAPP_DONE;
 }
 
 /* Sizes that are run one after the other may share a ceiling. The first process has the results of

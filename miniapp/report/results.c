@@ -1,6 +1,6 @@
 #include "results.h"
+#include "owned.h"
 #include "shape.h"
-#include "status.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,20 +22,6 @@ static bool same_place(const struct result *a, const struct result *b)
 bool same_row(const struct result *a, const struct result *b)
 {
     return same_work(a, b) && same_place(a, b) && a->each_call == b->each_call;
-}
-
-/* A new, zeroed element at the end of the array that `array` points to; NULL without memory. */
-static void *grow(void *array, size_t *count, size_t bytes)
-{
-    void *before;
-    memcpy(&before, array, sizeof(before)); /* it may point to anything */
-    char *const grown = realloc(before, (*count + 1) * bytes);
-    if (!grown) {
-        fail(MINIAPP_DEVICE, "out of memory for results");
-        return NULL;
-    }
-    memcpy(array, &grown, sizeof(grown));
-    return memset(grown + (*count)++ * bytes, 0, bytes);
 }
 
 struct result *results_add(struct results *results)

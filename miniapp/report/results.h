@@ -123,7 +123,7 @@ struct results {
     for (const struct result *r = (all)->results;                                                  \
          (size_t)(r - (all)->results) < (all)->result_count; r++)
 
-/* Adds a new, empty one; NULL, with a message, if memory is short. Earlier ones move. */
+/* Adds a new, empty one; NULL if memory is short. Earlier ones move. */
 struct result *results_add(struct results *results);
 
 /* As results_add, but a result like `wanted` is emptied and returned. */

@@ -242,9 +242,8 @@ static struct miniapp_solution solution_of(const json_t *all)
 static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
                                     struct results *results)
 {
-    struct result *result = results_add(results);
-    if (!result)
-        return MINIAPP_DEVICE;
+    struct result *const result = results_add(results);
+    TRY(allocated(result, "results"));
     *result = labels_of(row);
     for (const struct column *column = columns; column->name; column++)
         if (column->place)
@@ -264,9 +263,8 @@ static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
 
 static enum miniapp_status load_checksum(const json_t *entry, struct results *results)
 {
-    struct checksum *checksum = results_add_checksum(results);
-    if (!checksum)
-        return MINIAPP_DEVICE;
+    struct checksum *const checksum = results_add_checksum(results);
+    TRY(allocated(checksum, "results"));
     checksum->row = labels_of(entry);
     checksum->variable = text_or_empty(entry, "variable");
     snprintf(checksum->text, sizeof(checksum->text), "%s", text_or_empty(entry, "sha256"));

@@ -1,4 +1,5 @@
 #include "forcing.h"
+#include "owned.h"
 #include "status.h"
 
 #include <math.h>
@@ -32,13 +33,10 @@ static struct forcing *take_forcing(struct miniapp_state *state, struct slot *fi
     struct forcing *const known = find_forcing(state, field);
     if (known)
         return known;
-    struct forcing *const more =
-        realloc(state->forcings, (state->forcing_count + 1) * sizeof(*more));
-    if (!more)
-        return NULL;
-    state->forcings = more;
-    more[state->forcing_count] = (struct forcing){.field = field};
-    return &more[state->forcing_count++];
+    struct forcing *const added = grow(&state->forcings, &state->forcing_count, sizeof(*added));
+    if (added)
+        added->field = field;
+    return added;
 }
 
 enum miniapp_status state_force(struct miniapp_state *state, const char *name, size_t count,

@@ -1,6 +1,7 @@
 #include "keep.h"
 #include "clock.h"
 #include "exchange.h"
+#include "owned.h"
 #include "ranks.h"
 #include "status.h"
 
@@ -45,15 +46,6 @@ static void *recall(void *context)
     return kept->host_pieces > 0 ? kept->host[0] : NULL;
 }
 
-/* Makes room for one more piece. */
-static bool can_add(void ***pieces, size_t count)
-{
-    void **const more = realloc(*pieces, (count + 1) * sizeof(*more));
-    if (more)
-        *pieces = more;
-    return more;
-}
-
 static void *no_memory(const struct kept *kept, size_t bytes)
 {
     kept->state->kernel_status =
@@ -64,10 +56,10 @@ static void *no_memory(const struct kept *kept, size_t bytes)
 static void *give_host(void *context, size_t bytes)
 {
     struct kept *const kept = context;
-    void *const memory = can_add(&kept->host, kept->host_pieces) ? calloc(1, bytes) : NULL;
-    if (!memory)
-        return no_memory(kept, bytes);
-    return kept->host[kept->host_pieces++] = memory;
+    void **const piece = grow(&kept->host, &kept->host_pieces, sizeof(*piece));
+    if (piece)
+        *piece = calloc(1, bytes);
+    return piece && *piece ? *piece : no_memory(kept, bytes);
 }
 
 static bool send_to_device(void *context, void *device, const void *host, size_t bytes)
@@ -83,20 +75,15 @@ static bool send_to_device(void *context, void *device, const void *host, size_t
 static void *give_device(void *context, size_t bytes)
 {
     struct kept *const kept = context;
-    void *const memory = can_add(&kept->device, kept->device_pieces)
-                             ? device_allocate(kept->state->device, bytes, 0)
-                             : NULL;
-    if (memory) {
-        kept->device[kept->device_pieces++] = memory;
-        kept->device_bytes += (double)bytes;
-        kept->state->bytes += (double)bytes;
-    }
-    void *const zeros = memory ? calloc(1, bytes) : NULL;
-    if (!zeros)
+    OWNED void *const zeros = calloc(1, bytes);
+    void **const piece = grow(&kept->device, &kept->device_pieces, sizeof(*piece));
+    if (zeros && piece)
+        *piece = device_allocate(kept->state->device, bytes, 0);
+    if (!zeros || !piece || !*piece)
         return no_memory(kept, bytes);
-    const bool is_cleared = send_to_device(kept, memory, zeros, bytes);
-    free(zeros);
-    return is_cleared ? memory : NULL;
+    kept->device_bytes += (double)bytes;
+    kept->state->bytes += (double)bytes;
+    return send_to_device(kept, *piece, zeros, bytes) ? *piece : NULL;
 }
 
 static void lack_memory(void *context)

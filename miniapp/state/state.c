@@ -2,6 +2,7 @@
 #include "exchange.h"
 #include "forcing.h"
 #include "keep.h"
+#include "owned.h"
 #include "ranks.h"
 #include "status.h"
 #include "tracers.h"
@@ -191,18 +192,17 @@ static struct slot *find_slot(const struct miniapp_state *state, const char *nam
 static struct slot *add_slot(struct miniapp_state *state, const char *name,
                              const struct miniapp_field *field)
 {
-    struct slot **slots = realloc(state->slots, (state->slot_count + 1) * sizeof(*slots));
-    struct slot *slot = calloc(1, sizeof(*slot));
-    if (slots)
-        state->slots = slots;
-    if (!slots || !slot) {
+    struct slot *const slot = calloc(1, sizeof(*slot));
+    struct slot **const place =
+        slot ? grow(&state->slots, &state->slot_count, sizeof(*place)) : NULL;
+    if (!place) {
         free(slot);
         fail(MINIAPP_DEVICE, "out of memory for a field");
         return NULL;
     }
     snprintf(slot->name, sizeof(slot->name), "%s", name);
     slot->field = field;
-    return slots[state->slot_count++] = slot;
+    return *place = slot;
 }
 
 struct slot *state_added_slot(struct miniapp_state *state, const char *name,
@@ -286,16 +286,6 @@ enum miniapp_status state_allocate(struct miniapp_state *state, struct slot *slo
     return slot->device ? MINIAPP_DONE : out_of_memory(state, slot->name, slot_bytes(state, slot));
 }
 
-static bool add_scratch(struct miniapp_state *state)
-{
-    struct scratch *all = realloc(state->scratch, (state->scratch_count + 1) * sizeof(*all));
-    if (!all)
-        return false;
-    state->scratch = all;
-    all[state->scratch_count++] = (struct scratch){0};
-    return true;
-}
-
 /* The old scratch is kept until the larger one is there, because other plans use it. */
 enum miniapp_status state_scratch(struct miniapp_state *state, size_t number,
                                   const struct miniapp_field *field, size_t *needed)
@@ -303,7 +293,7 @@ enum miniapp_status state_scratch(struct miniapp_state *state, size_t number,
     const size_t bytes = *needed = miniapp_field_elements(field, &state->grid) *
                                    miniapp_element_bytes(field->type, state->precision);
     while (state->scratch_count <= number)
-        if (!add_scratch(state))
+        if (!grow(&state->scratch, &state->scratch_count, sizeof(*state->scratch)))
             return out_of_memory(state, "scratch", bytes);
     struct scratch *const scratch = &state->scratch[number];
     if (scratch->bytes >= bytes)
