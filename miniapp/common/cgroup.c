@@ -1,7 +1,6 @@
 #include "cgroup.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,17 +9,22 @@ enum { PATH = 4096 };
 #define ROOT "/sys/fs/cgroup"
 #define NO_LIMIT 0x1p62
 
-double number_in(const char *path, const char *format)
+bool scan_lines(const char *path, const char *format, void *value)
 {
     char line[256];
-    double value = NAN, found;
-    FILE *file = fopen(path, "r");
-    while (file && isnan(value) && fgets(line, sizeof(line), file))
-        if (sscanf(line, format, &found) == 1)
-            value = found;
+    bool is_found = false;
+    FILE *const file = fopen(path, "r");
+    while (file && !is_found && fgets(line, sizeof(line), file))
+        is_found = sscanf(line, format, value) == 1;
     if (file)
         fclose(file);
-    return value;
+    return is_found;
+}
+
+double number_in(const char *path, const char *format)
+{
+    double value;
+    return scan_lines(path, format, &value) ? value : NAN;
 }
 
 static double read_number(const char *folder, const char *name, const char *format)

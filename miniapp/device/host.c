@@ -1,4 +1,5 @@
 #include "host.h"
+#include "cgroup.h"
 #include "program.h"
 #include "status.h"
 
@@ -20,18 +21,8 @@ enum { CACHE_LINE = 64, STAGGER = 2 * CACHE_LINE, STAGGERS = 16 };
 
 const char *miniapp_host_processor(char text[MINIAPP_PROCESSOR])
 {
-    char line[MINIAPP_PROCESSOR];
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    snprintf(text, MINIAPP_PROCESSOR, "unknown processor");
-    while (file && fgets(line, sizeof(line), file))
-        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) {
-            line[strcspn(line, "\n")] = '\0';
-            snprintf(text, MINIAPP_PROCESSOR, "%s", strchr(line, ':') + 2);
-            break;
-        }
-    if (file)
-        fclose(file);
-    return text;
+    _Static_assert(MINIAPP_PROCESSOR == 128, "the format below has another size");
+    return scan_lines("/proc/cpuinfo", "model name : %127[^\n]", text) ? text : "unknown processor";
 }
 
 const char *missing_feature(const char *const *features)

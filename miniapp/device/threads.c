@@ -270,15 +270,10 @@ enum miniapp_status miniapp_host_set_threads(int threads)
 static size_t core_of(size_t cpu)
 {
     char path[96];
-    size_t first = cpu;
+    size_t first;
     snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%zu/topology/thread_siblings_list",
              cpu);
-    FILE *const list = fopen(path, "r");
-    if (list && fscanf(list, "%zu", &first) != 1)
-        first = cpu;
-    if (list)
-        fclose(list);
-    return first < MINIAPP_CORES ? first : cpu;
+    return scan_lines(path, "%zu", &first) && first < MINIAPP_CORES ? first : cpu;
 }
 
 /* The calling thread counts as a part of one on each core that it may run on. */

@@ -1,5 +1,6 @@
 #include "provenance.h"
 #include "build.h"
+#include "cgroup.h"
 #include "digest.h"
 #include "printable.h"
 #include "program.h"
@@ -126,16 +127,6 @@ static void describe_topology(hwloc_topology_t topology, const struct caches *ca
                    caches->count[i], caches->bytes[i] / 1024);
 }
 
-/* The first word of a file that matches a format of scanf. */
-static bool word_of(const char *path, const char *format, char word[32])
-{
-    FILE *const file = fopen(path, "r");
-    const bool is_there = file && fscanf(file, format, word) == 1;
-    if (file)
-        fclose(file);
-    return is_there;
-}
-
 const char *clock_text(const char *folder, char text[CLOCK_TEXT])
 {
     static const char *const names[] = {"scaling_governor", "cpuinfo_min_freq", "cpuinfo_max_freq"};
@@ -143,7 +134,7 @@ const char *clock_text(const char *folder, char text[CLOCK_TEXT])
     bool are_there = true;
     for (int i = 0; i < 3; i++) {
         snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
-        are_there = are_there && word_of(path, "%31s", words[i]);
+        are_there = are_there && scan_lines(path, "%31s", words[i]);
     }
     snprintf(text, CLOCK_TEXT, "not known: the system has no cpufreq");
     if (are_there)
@@ -180,11 +171,11 @@ void topology_add(struct provenance *provenance, struct caches *caches)
         }
         hwloc_topology_destroy(topology);
     }
-    if (word_of("/sys/devices/system/cpu/smt/control", "%31s", word))
+    if (scan_lines("/sys/devices/system/cpu/smt/control", "%31s", word))
         provenance_add(provenance, "smt", word);
     /* the word in brackets, as in "always [madvise] never" */
-    if (word_of("/sys/kernel/mm/transparent_hugepage/enabled", "%*[^[][%31[^]]", word) ||
-        word_of("/sys/kernel/mm/transparent_hugepage/enabled", "[%31[^]]", word))
+    if (scan_lines("/sys/kernel/mm/transparent_hugepage/enabled", "%*[^[][%31[^]]", word) ||
+        scan_lines("/sys/kernel/mm/transparent_hugepage/enabled", "[%31[^]]", word))
         provenance_add(provenance, "huge_pages", word);
     if (getloadavg(&load, 1) == 1) {
         snprintf(text, sizeof(text), "%.2f", load);
