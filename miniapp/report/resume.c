@@ -271,16 +271,16 @@ static enum miniapp_status load_checksum(const json_t *entry, struct results *re
     return MINIAPP_DONE;
 }
 
-static void load_provenance(json_t *object, struct results *results)
+static void load_provenance(json_t *object, struct provenance *provenance)
 {
     const char *name;
     json_t *value;
     json_object_foreach (object, name, value)
-        provenance_add(&results->provenance, name,
-                       json_string_value(value) ? json_string_value(value) : "");
+        provenance_add(provenance, name, json_string_value(value) ? json_string_value(value) : "");
 }
 
-enum miniapp_status results_load(const char *path, struct results *results)
+enum miniapp_status results_load(const char *path, struct results *results,
+                                 struct provenance *provenance)
 {
     json_error_t error;
     FILE *const file = fopen(path, "rb");
@@ -295,18 +295,15 @@ enum miniapp_status results_load(const char *path, struct results *results)
     const json_t *const transfers = json_object_get(root, "transfers");
     const json_t *entry;
     size_t i;
-    enum miniapp_status status = MINIAPP_DONE;
     if (!json_is_array(rows) || !json_is_object(json_object_get(root, "provenance")))
         return fail(MINIAPP_INPUT, "%s: cannot be resumed: it holds no results of miniapp", path);
-    load_provenance(json_object_get(root, "provenance"), results);
+    load_provenance(json_object_get(root, "provenance"), provenance);
     json_array_foreach (rows, i, entry)
-        if (!status)
-            status = load_row(entry, json_array_get(transfers, i), results);
+        TRY(load_row(entry, json_array_get(transfers, i), results));
     json_array_foreach (json_object_get(root, "checksums"), i, entry)
-        if (!status)
-            status = load_checksum(entry, results);
+        TRY(load_checksum(entry, results));
     results->earlier_count = results->result_count;
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* ---- what an earlier run left ---- */
@@ -350,22 +347,14 @@ static enum miniapp_status check_rows_of(const char *path, const struct results 
 
 enum miniapp_status resume_load(const struct resume *resume, struct results *results)
 {
-    static struct results earlier;
+    static struct provenance then;
     const char *const path = resume->place.path;
     struct stat there;
     if (fstat(resume->file, &there) == 0 && there.st_size == 0)
         return MINIAPP_DONE;
-    enum miniapp_status status = results_load(path, &earlier);
-    if (!status)
-        status = check_provenance(path, &earlier.provenance, &results->provenance);
-    if (!status)
-        status = check_rows_of(path, &earlier);
-    results->results = earlier.results;
-    results->result_count = results->earlier_count = earlier.result_count;
-    results->checksums = earlier.checksums;
-    results->checksum_count = earlier.checksum_count;
-    results->loaded = earlier.loaded;
-    return status;
+    TRY(results_load(path, results, &then));
+    TRY(check_provenance(path, &then, &results->provenance));
+    return check_rows_of(path, results);
 }
 
 bool resume_has(const struct results *results, const struct result *wanted, bool with_ceilings)

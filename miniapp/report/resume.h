@@ -19,9 +19,10 @@ struct resume {
 enum miniapp_status resume_open(const char *path, struct resume *resume);
 void resume_close(struct resume *resume);
 
-/* Adds a file's provenance, rows and checksums to empty results. MINIAPP_INPUT if it is not such a
- * file. */
-enum miniapp_status results_load(const char *path, struct results *results);
+/* Adds a file's rows and checksums to empty results, and gives its provenance. MINIAPP_INPUT if it
+ * is not such a file. */
+enum miniapp_status results_load(const char *path, struct results *results,
+                                 struct provenance *provenance);
 
 /* Puts the results that an earlier run left in the file before the new ones; an empty file holds
  * none. MINIAPP_INPUT where it cannot be used: it is no such file, or is of another build, input or

@@ -27,44 +27,32 @@ size_t first_misfit(const double *values, size_t count, enum miniapp_type type,
     return i;
 }
 
+#define CONVERT(from_type, from, to_type, to)                                                      \
+    for (size_t i = 0; i < count; i++)                                                             \
+    ((to_type *)(to))[i] = (to_type)((const from_type *)(from))[i]
+
 void convert_from_double(const double *values, size_t count, enum miniapp_type type,
                          enum miniapp_precision precision, void *to)
 {
-    switch (type) {
-    case MINIAPP_MASK:
-        for (size_t i = 0; i < count; i++)
-            ((uint8_t *)to)[i] = (uint8_t)values[i];
-        return;
-    case MINIAPP_INDEX:
-        for (size_t i = 0; i < count; i++)
-            ((int32_t *)to)[i] = (int32_t)values[i];
-        return;
-    default: break;
-    }
-    if (is_double(type, precision))
+    if (type == MINIAPP_MASK)
+        CONVERT(double, values, uint8_t, to);
+    else if (type == MINIAPP_INDEX)
+        CONVERT(double, values, int32_t, to);
+    else if (is_double(type, precision))
         memcpy(to, values, count * sizeof(*values));
     else
-        for (size_t i = 0; i < count; i++)
-            ((float *)to)[i] = (float)values[i];
+        CONVERT(double, values, float, to);
 }
 
 void convert_to_double(const void *from, size_t count, enum miniapp_type type,
                        enum miniapp_precision precision, double *values)
 {
-    switch (type) {
-    case MINIAPP_MASK:
-        for (size_t i = 0; i < count; i++)
-            values[i] = ((const uint8_t *)from)[i];
-        return;
-    case MINIAPP_INDEX:
-        for (size_t i = 0; i < count; i++)
-            values[i] = ((const int32_t *)from)[i];
-        return;
-    default: break;
-    }
-    if (is_double(type, precision))
+    if (type == MINIAPP_MASK)
+        CONVERT(uint8_t, from, double, values);
+    else if (type == MINIAPP_INDEX)
+        CONVERT(int32_t, from, double, values);
+    else if (is_double(type, precision))
         memcpy(values, from, count * sizeof(*values));
     else
-        for (size_t i = 0; i < count; i++)
-            values[i] = (double)((const float *)from)[i];
+        CONVERT(float, from, double, values);
 }

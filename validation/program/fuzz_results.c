@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!results || !file || fwrite(data, 1, size, file) != size || fclose(file) != 0)
         exit(EXIT_FAILURE);
     *results = empty;
-    if (!results_load(file_path(), results))
+    if (!results_load(file_path(), results, &results->provenance))
         for (int format = FORMAT_TABLE; format <= FORMAT_CSV; format++)
             report(results, (enum output_format)format);
     results_release(results);
