@@ -219,10 +219,10 @@ static double bytes_of(const struct row *row, const struct miniapp_field *field,
 }
 
 /* The host memory of a row. */
-static double host_bytes(const struct bench *bench, const struct row *row, bool each_call)
+static double host_bytes(const struct bench *bench, const struct row *row)
 {
     const bool on_host = miniapp_device_takes_host_memory(row->device);
-    const bool copies = each_call && strcmp(miniapp_device_kind(row->device), "host") != 0;
+    const bool copies = row->each_call && strcmp(miniapp_device_kind(row->device), "host") != 0;
     double bytes = 0;
     for (size_t i = 0; i < miniapp_field_count(); i++) {
         const struct miniapp_field *const field = miniapp_field_at(i);
@@ -236,13 +236,12 @@ static double host_bytes(const struct bench *bench, const struct row *row, bool 
     return bytes;
 }
 
-enum miniapp_status bench_check_memory(const struct bench *bench, const struct miniapp_input *input,
-                                       const struct method *method)
+enum miniapp_status bench_check_memory(const struct bench *bench, const struct miniapp_input *input)
 {
     char lack[MINIAPP_LACK];
     double needed = miniapp_input_facts(input).passing_bytes;
     for (int i = 0; i < bench->count; i++)
-        needed += host_bytes(bench, &bench->rows[i], method->each_call);
+        needed += host_bytes(bench, &bench->rows[i]);
     if (miniapp_host_has(needed, lack))
         return MINIAPP_DONE;
     return fail(MINIAPP_DEVICE, "out of memory, give fewer or smaller sizes: the run %s", lack);
@@ -386,21 +385,17 @@ static enum miniapp_status keep_before(struct row *row)
 enum miniapp_status bench_open(struct bench *bench, struct miniapp_input *input,
                                const struct method *method)
 {
-    enum miniapp_status status = MINIAPP_DONE;
-    for (int i = 0; i < bench->count && !status; i++) {
-        bench->rows[i].each_call = method->each_call;
+    for (int i = 0; i < bench->count; i++) {
         bench->rows[i].advances = method->advances && !bench->rows[i].is_ceiling;
-        status = find_state(bench, &bench->rows[i], method);
+        TRY(agree(find_state(bench, &bench->rows[i], method)));
     }
-    TRY(agree(status));
-    for (int i = 0; i < bench->count && !status && !stop_signal(); i++)
-        status = bind_row(bench, &bench->rows[i]);
-    TRY(agree(status));
+    for (int i = 0; i < bench->count && !stop_signal(); i++)
+        TRY(agree(bind_row(bench, &bench->rows[i])));
     if (!stop_signal())
-        status = bench_load(bench, input, method->own_grid);
-    for (int i = 0; i < bench->count && !status && !stop_signal(); i++)
-        status = keep_before(&bench->rows[i]);
-    return agree(status);
+        TRY(agree(bench_load(bench, input, method->own_grid)));
+    for (int i = 0; i < bench->count && !stop_signal(); i++)
+        TRY(agree(keep_before(&bench->rows[i])));
+    return MINIAPP_DONE;
 }
 
 /* ---- outputs ---- */

@@ -82,9 +82,8 @@ struct method {
     void *context;
     double seconds;
     uint64_t seed;
-    bool each_call; /* transfers data at each call */
-    bool own_grid;  /* fields of the file's own grid are taken as they are */
-    bool verbose;   /* announces each row's first call and first turn */
+    bool own_grid; /* fields of the file's own grid are taken as they are */
+    bool verbose;  /* announces each row's first call and first turn */
 };
 
 /* The kernels that measure the ceilings of others. */
@@ -102,8 +101,8 @@ enum miniapp_status bench_add(struct bench *bench, const struct row *row, bool r
                               const struct method *method);
 
 /* Whether there is enough memory for all rows; MINIAPP_DEVICE, and how much is needed, if not. */
-enum miniapp_status bench_check_memory(const struct bench *bench, const struct miniapp_input *input,
-                                       const struct method *method);
+enum miniapp_status bench_check_memory(const struct bench *bench,
+                                       const struct miniapp_input *input);
 
 /* Brings the fields of all rows to their devices; stops early if a signal asks for it. */
 enum miniapp_status bench_open(struct bench *bench, struct miniapp_input *input,
@@ -127,5 +126,6 @@ double row_kernel_flops(const struct row *row, const struct miniapp_kernel *kern
 struct miniapp_moves row_moves(const struct row *row);
 
 void bench_close(struct bench *bench);
+#define CLOSED_BENCH __attribute__((cleanup(bench_close)))
 
 #endif

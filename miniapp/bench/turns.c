@@ -1,6 +1,7 @@
 /* The timed calls of a bench's rows, which take turns. */
 #include "bench.h"
 #include "clock.h"
+#include "owned.h"
 #include "progress.h"
 #include "ranks.h"
 #include "status.h"
@@ -267,19 +268,14 @@ static enum miniapp_status take_turns(struct bench *bench, int *order, const str
 
 enum miniapp_status bench_measure(struct bench *bench, const struct method *method)
 {
-    enum miniapp_status status = MINIAPP_DONE;
-    for (int i = 0; i < bench->count && !status && !stop_signal(); i++) {
+    for (int i = 0; i < bench->count && !stop_signal(); i++) {
         progress_show((double)i / bench->count, "first calls");
-        status = agree(warm_up(&bench->rows[i], method));
+        TRY(agree(warm_up(&bench->rows[i], method)));
     }
-    int *order = malloc(((size_t)bench->count + 1) * sizeof(*order));
-    if (!status)
-        status = allocated(order, "the order of %d rows", bench->count);
-    status = agree(status);
-    if (!status && !stop_signal()) {
-        share_out_turns(bench);
-        status = take_turns(bench, order, method);
-    }
+    OWNED int *const order = malloc(((size_t)bench->count + 1) * sizeof(*order));
+    TRY(agree(allocated(order, "the order of %d rows", bench->count)));
+    share_out_turns(bench);
+    TRY(take_turns(bench, order, method));
     for (int i = 0; i < bench->count; i++) {
         struct row *const row = &bench->rows[i];
         row->is_complete = row->is_ceiling ? !stop_signal() : is_done(row, method);
@@ -292,6 +288,5 @@ enum miniapp_status bench_measure(struct bench *bench, const struct method *meth
         }
     }
     progress_clear();
-    free(order);
-    return status;
+    return MINIAPP_DONE;
 }

@@ -1,4 +1,5 @@
 /* Which datasets a file has, and which names are close to those that it lacks. */
+#include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "input.h"
 #include "status.h"
@@ -15,12 +16,11 @@ bool miniapp_input_has(const struct miniapp_input *input, const struct miniapp_f
 enum miniapp_status miniapp_file_has_any(const char *path, const char *const *names, size_t count,
                                          bool *has_any)
 {
-    hid_t file;
+    CLOSED hid_t file = H5I_INVALID_HID;
     *has_any = false;
     TRY(open_file(path, &file));
     for (size_t i = 0; i < count; i++)
         *has_any |= H5Lexists(file, names[i], H5P_DEFAULT) > 0;
-    H5Fclose(file);
     return MINIAPP_DONE;
 }
 

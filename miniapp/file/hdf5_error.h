@@ -23,8 +23,8 @@ bool hdf5_has_refused(void);
  * gave. */
 enum miniapp_status cannot_be_read(hid_t dataset, const char *path, const char *name);
 
-/* Closes an object of any kind but a file, if it could be opened. CLOSED before an object does so
- * where its block ends. */
+/* Closes an object of any kind but a file that was written, if it could be opened. CLOSED before an
+ * object does so where its block ends. */
 void hdf5_close(hid_t object);
 
 static inline void close_owned(const hid_t *object)

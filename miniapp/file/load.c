@@ -161,14 +161,11 @@ static enum miniapp_status start_from_rest(struct miniapp_state *state)
 {
     static const char *const calm = "surface_taux=no_wind, surface_tauy=no_wind";
     const struct miniapp_sequence *sequence;
-    struct miniapp_plan *plan = NULL;
-    enum miniapp_status status = set_to_zero(state, "no_wind", &fields[FIELD_surface_taux]);
-    if (!status)
-        status = miniapp_sequence_find("ocean_at_rest", &sequence);
-    if (!status)
-        status = miniapp_plan_create(state, sequence, calm, &plan);
-    if (!status)
-        status = miniapp_plan_advance(plan);
+    struct miniapp_plan *plan;
+    TRY(set_to_zero(state, "no_wind", &fields[FIELD_surface_taux]));
+    TRY(miniapp_sequence_find("ocean_at_rest", &sequence));
+    TRY(miniapp_plan_create(state, sequence, calm, &plan));
+    const enum miniapp_status status = miniapp_plan_advance(plan);
     state->steps = 0; /* it is no step of the ocean's */
     miniapp_plan_free(plan);
     return status;

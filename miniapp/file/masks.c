@@ -1,6 +1,7 @@
 /* Water and land: masks and kbot, read, checked by themselves, and kept as bytes that tell water
  * from land; whether they agree with each other, and whether ghosts repeat what they stand for. */
 #include "input.h"
+#include "owned.h"
 #include "range.h"
 #include "status.h"
 
@@ -61,16 +62,21 @@ enum miniapp_status check_mask(const struct miniapp_input *input, enum field_id 
 /* ---- where water is ---- */
 
 /* Copies a mask, or fills each column from its level in kbot up to the surface. */
-static void fill_water(const struct miniapp_input *input, enum field_id id, const double *values,
-                       uint8_t *water)
+static enum miniapp_status read_water(struct miniapp_input *input, enum field_id id, uint8_t *water)
 {
     const size_t plane = input->window.grid.nx * input->window.grid.ny;
+    OWNED double *const values =
+        malloc(miniapp_field_elements(&fields[id], &input->window.grid) * sizeof(*values));
+    TRY(allocated(values && water, "the water of '%s'", fields[id].name));
+    TRY(read_dataset(input, id, values));
+    TRY(check_mask(input, id, values));
     for (size_t i = 0; i < plane * input->window.grid.nz; i++) {
         const double deepest = values[i % plane]; /* of kbot */
         const size_t level = i / plane + 1;
         water[i] = fields[id].type == MINIAPP_MASK ? values[i] != 0
                                                    : deepest > 0 && (double)level >= deepest;
     }
+    return MINIAPP_DONE;
 }
 
 /* A mask takes an eighth of a field's memory, so it is kept as long as the window stays. Faults
@@ -81,18 +87,8 @@ enum miniapp_status find_water(struct miniapp_input *input, enum field_id mask,
     *water = input->water[mask];
     if (*water || !input->is_there[mask] || input->is_bad[mask])
         return MINIAPP_DONE;
-    double *const values =
-        malloc(miniapp_field_elements(&fields[mask], &input->window.grid) * sizeof(*values));
     uint8_t *const kept = malloc(miniapp_grid_points(&input->window.grid));
-    enum miniapp_status status =
-        values && kept
-            ? read_dataset(input, mask, values)
-            : fail(MINIAPP_DEVICE, "out of memory for the water of '%s'", fields[mask].name);
-    if (!status)
-        status = check_mask(input, mask, values);
-    if (!status)
-        fill_water(input, mask, values, kept);
-    free(values);
+    const enum miniapp_status status = read_water(input, mask, kept);
     input->is_bad[mask] = status != MINIAPP_DONE;
     if (status)
         free(kept);

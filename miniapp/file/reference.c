@@ -1,5 +1,6 @@
 /* References. */
 #include "element.h"
+#include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "owned.h"
 #include "program.h"
@@ -113,8 +114,7 @@ static enum miniapp_status open_file_of(struct miniapp_references *references, c
         append(path, sizeof(path), "/", "%s.h5", sequence);
     if (references->file >= 0 && strcmp(references->path, path) == 0)
         return check_unchanged(path, &references->found);
-    if (references->file >= 0)
-        H5Fclose(references->file);
+    hdf5_close(references->file);
     references->file = H5I_INVALID_HID;
     strcpy(references->path, path);
     TRY(look_at(path, &references->found));
@@ -148,8 +148,8 @@ enum miniapp_status miniapp_references_open(const char *path, struct miniapp_ref
 
 void miniapp_references_close(struct miniapp_references *references)
 {
-    if (references && references->file >= 0)
-        H5Fclose(references->file);
+    if (references)
+        hdf5_close(references->file);
     free(references);
 }
 
@@ -172,22 +172,6 @@ static enum miniapp_status read_whole(hid_t dataset, const char *path,
     return read_box(dataset, path, field->name, &box, values);
 }
 
-static enum miniapp_status read_reference_dataset(const struct miniapp_references *references,
-                                                  hid_t dataset, const struct miniapp_field *field,
-                                                  const struct miniapp_grid *grid,
-                                                  enum miniapp_precision precision, int allow,
-                                                  struct miniapp_reference *reference)
-{
-    const char *const path = references->path;
-    const size_t elements = miniapp_field_elements(field, grid);
-    reference->values = malloc(elements * sizeof(*reference->values));
-    TRY(allocated(reference->values, "the reference of '%s'", field->name));
-    TRY(read_whole(dataset, path, field, grid, reference->values));
-    TRY(check_plausible(path, field, grid, reference->values, allow));
-    return read_tolerances(dataset, path, field->name, precision,
-                           scale_of(field, reference->values, elements), reference);
-}
-
 /* Opens a field's dataset: SEQUENCE.FIELD where the file has one, or else FIELD. */
 static enum miniapp_status open_reference(struct miniapp_references *references,
                                           const char *sequence, const struct miniapp_field *field,
@@ -204,22 +188,34 @@ static enum miniapp_status open_reference(struct miniapp_references *references,
     return open_dataset(references->file, path, name, dataset);
 }
 
+static enum miniapp_status read_reference(struct miniapp_references *references,
+                                          const char *sequence, const struct miniapp_field *field,
+                                          const struct miniapp_grid *grid,
+                                          enum miniapp_precision precision, int allow,
+                                          struct miniapp_reference *reference)
+{
+    const char *const path = references->path;
+    const size_t elements = miniapp_field_elements(field, grid);
+    CLOSED hid_t dataset = H5I_INVALID_HID;
+    TRY(open_file_of(references, sequence));
+    TRY(open_reference(references, sequence, field, &dataset));
+    reference->values = malloc(elements * sizeof(*reference->values));
+    TRY(allocated(reference->values, "the reference of '%s'", field->name));
+    TRY(read_whole(dataset, path, field, grid, reference->values));
+    TRY(check_plausible(path, field, grid, reference->values, allow));
+    return read_tolerances(dataset, path, field->name, precision,
+                           scale_of(field, reference->values, elements), reference);
+}
+
 enum miniapp_status miniapp_reference_read(struct miniapp_references *references,
                                            const char *sequence, const struct miniapp_field *field,
                                            const struct miniapp_grid *grid,
                                            enum miniapp_precision precision, int allow,
                                            struct miniapp_reference *reference)
 {
-    hid_t dataset;
     *reference = (struct miniapp_reference){0};
-    enum miniapp_status status = open_file_of(references, sequence);
-    if (!status)
-        status = open_reference(references, sequence, field, &dataset);
-    if (!status) {
-        status =
-            read_reference_dataset(references, dataset, field, grid, precision, allow, reference);
-        H5Dclose(dataset);
-    }
+    const enum miniapp_status status =
+        read_reference(references, sequence, field, grid, precision, allow, reference);
     if (status)
         miniapp_reference_release(reference);
     return status;

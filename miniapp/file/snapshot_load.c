@@ -184,38 +184,32 @@ enum miniapp_status miniapp_snapshot_settle(struct miniapp_state *state,
 enum miniapp_status miniapp_snapshot_load(const char *path, struct miniapp_state *state,
                                           const struct miniapp_sequence *sequence, size_t step)
 {
-    hid_t file;
+    CLOSED hid_t file = H5I_INVALID_HID;
     TRY(open_file(path, &file));
-    const enum miniapp_status status = read_all(file, path, state, sequence, step);
     state->steps = step;
-    H5Fclose(file);
-    return status;
+    return read_all(file, path, state, sequence, step);
 }
 
 enum miniapp_status miniapp_snapshot_step(const char *path, size_t *step)
 {
-    hid_t file;
+    CLOSED hid_t file = H5I_INVALID_HID;
     double number;
     TRY(open_file(path, &file));
-    const enum miniapp_status status = read_step(file, path, &number);
-    H5Fclose(file);
+    TRY(read_step(file, path, &number));
     *step = number > 0 && number < 1e15 ? (size_t)number : 0;
-    return status || *step > 0
-               ? status
-               : fail(MINIAPP_INPUT, "%s: cannot continue from it: its '%s' is %.15g", path,
-                      STEP_NAME, number);
+    return *step > 0 ? MINIAPP_DONE
+                     : fail(MINIAPP_INPUT, "%s: cannot continue from it: its '%s' is %.15g", path,
+                            STEP_NAME, number);
 }
 
 enum miniapp_status miniapp_snapshot_texts(const char *path, size_t count, const char *const *names,
                                            char texts[][MINIAPP_TEXT])
 {
-    hid_t file;
+    CLOSED hid_t file = H5I_INVALID_HID;
     TRY(open_file(path, &file));
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t i = 0; i < count && !status; i++)
+    for (size_t i = 0; i < count; i++)
         if (find_text(file, names[i], MINIAPP_TEXT, texts[i]) <= 0)
-            status = fail(MINIAPP_INPUT, "%s: cannot continue from it: its '%s' is no text", path,
-                          names[i]);
-    H5Fclose(file);
-    return status;
+            return fail(MINIAPP_INPUT, "%s: cannot continue from it: its '%s' is no text", path,
+                        names[i]);
+    return MINIAPP_DONE;
 }

@@ -298,7 +298,6 @@ static struct method method_of(struct run *run)
         .context = run,
         .seconds = options->seconds,
         .seed = options->seed,
-        .each_call = options->transfer == TRANSFER_EACH_CALL,
         .own_grid = options->shapes[0].nx == 0,
         .verbose = options->verbose,
     };
@@ -309,14 +308,13 @@ static enum miniapp_status plan(struct run *run, size_t first, size_t end, struc
 {
     const struct method method = method_of(run);
     enum miniapp_status status = MINIAPP_DONE;
-    *bench = (struct bench){0};
     for (size_t shape = first; shape < end && !status; shape++)
         status = add_rows(run, shape, &method, bench);
     double rows[] = {bench->count, -bench->count};
     status = agree_on(status, rows, 2);
     if (!status && rows[0] != -rows[1])
         status = fail(MINIAPP_USAGE, "processes find different devices: name each by its number");
-    return agree(status ? status : bench_check_memory(bench, run->input, &method));
+    return agree(status ? status : bench_check_memory(bench, run->input));
 }
 
 static enum miniapp_status open_rows(struct run *run, struct bench *bench,
@@ -331,20 +329,14 @@ static enum miniapp_status open_rows(struct run *run, struct bench *bench,
 static enum miniapp_status run_shapes(struct run *run, size_t first, size_t end)
 {
     const struct method method = method_of(run);
-    struct bench bench;
-    enum miniapp_status status = plan(run, first, end, &bench);
-    if (!status)
-        status = open_rows(run, &bench, &method);
-    if (!status && !stop_signal())
-        status = agree(steps_begin(run, &bench));
-    if (!status)
-        status = agree(bench_measure(&bench, &method));
-    if (!status)
-        status = agree(steps_end(run, &bench));
-    if (!status)
-        status = agree(collect(run, &bench));
-    bench_close(&bench);
-    return status;
+    CLOSED_BENCH struct bench bench = {0};
+    TRY(plan(run, first, end, &bench));
+    TRY(open_rows(run, &bench, &method));
+    if (!stop_signal())
+        TRY(agree(steps_begin(run, &bench)));
+    TRY(agree(bench_measure(&bench, &method)));
+    TRY(agree(steps_end(run, &bench)));
+    return agree(collect(run, &bench));
 }
 
 /* All sizes take turns with each other; but with --resume one follows the other, so that a run that
@@ -358,13 +350,11 @@ static size_t shapes_together(const struct options *options)
 static enum miniapp_status check_plans(struct run *run)
 {
     const size_t step = shapes_together(&run->options);
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t i = 0; i < run->options.shape_count && !status; i += step) {
-        struct bench bench;
-        status = plan(run, i, i + step, &bench);
-        bench_close(&bench);
+    for (size_t i = 0; i < run->options.shape_count; i += step) {
+        CLOSED_BENCH struct bench bench = {0};
+        TRY(plan(run, i, i + step, &bench));
     }
-    return status;
+    return MINIAPP_DONE;
 }
 
 static enum miniapp_status run_bench(struct run *run)

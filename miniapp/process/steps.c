@@ -2,6 +2,7 @@
 #include "clock.h"
 #include "conclude.h"
 #include "finite.h"
+#include "owned.h"
 #include "progress.h"
 #include "ranks.h"
 #include "same.h"
@@ -239,22 +240,18 @@ static enum miniapp_status check_origin(const struct run *run, const char *path)
     static const char *const names[] = {"sequence", "precision", "input_sha256", "tracers_start_as",
                                         "settings", "input",     "host",         "time"};
     char digest[SHA256_TEXT];
-    struct {
+    OWNED struct {
         char texts[SAME + MORE][MINIAPP_TEXT];
         struct provenance provenance;
     } *const then = calloc(1, sizeof(*then));
-    enum miniapp_status status =
-        agree(then ? miniapp_snapshot_texts(path, SAME + MORE, names, then->texts)
-                   : fail(MINIAPP_DEVICE, "out of memory for a snapshot's attributes"));
-    if (!status)
-        status = agree(same_file(path, digest));
-    for (size_t i = 0; i < SAME + MORE && !status; i++)
+    TRY(agree(allocated(then, "a snapshot's attributes")));
+    TRY(agree(miniapp_snapshot_texts(path, SAME + MORE, names, then->texts)));
+    TRY(agree(same_file(path, digest)));
+    for (size_t i = 0; i < SAME + MORE; i++)
         provenance_add(&then->provenance, names[i], then->texts[i]);
-    if (!status && ranks_own() == 0)
-        status = check_alike(path, "cannot continue from it", &then->provenance,
-                             &run->results.provenance, names, SAME);
-    free(then);
-    return status;
+    return ranks_own() > 0 ? MINIAPP_DONE
+                           : check_alike(path, "cannot continue from it", &then->provenance,
+                                         &run->results.provenance, names, SAME);
 }
 
 static enum miniapp_status load_snapshot(const struct run *run, const struct row *row, size_t step,

@@ -244,34 +244,27 @@ enum miniapp_status whole_run(struct miniapp_state *state, struct kept *kept,
     const size_t changes = changes_of_grid(kernel, slots);
     keep_for(state, kept);
     const bool is_new = !kept->whole || kept->changes != changes;
-    enum miniapp_status status = kept->whole ? MINIAPP_DONE : open_whole(state, kept, kernel);
-    double *const values = status ? NULL : room_for(kept->whole, kernel);
-    if (!status && !values)
-        status = fail(MINIAPP_DEVICE, "out of memory for a gathered field");
-    status = ranks_agree(status);
+    const enum miniapp_status status = kept->whole ? MINIAPP_DONE : open_whole(state, kept, kernel);
+    OWNED double *const values = status ? NULL : room_for(kept->whole, kernel);
     kept->changes = changes;
-    if (!status)
-        kept->whole->settings = state->settings;
-    if (!status)
-        miniapp_state_set_cyclic(kept->whole, state->cyclic_x);
+    TRY(ranks_agree(status ? status : allocated(values, "a gathered field")));
+    kept->whole->settings = state->settings;
+    miniapp_state_set_cyclic(kept->whole, state->cyclic_x);
     double start = seconds_now();
-    for (size_t i = 0; i < kernel->argument_count && !status; i++) {
+    for (size_t i = 0; i < kernel->argument_count; i++) {
         struct slot *const to = state_slot(kept->whole, fields[kernel->arguments[i].field].name);
         if (kernel->arguments[i].access != MINIAPP_WRITE && (is_new || !is_of_grid(slots[i])))
-            status = gather_field(state, kept->whole, slots[i], to, values);
+            TRY(gather_field(state, kept->whole, slots[i], to, values));
     }
     exchange_note(state, start, true);
-    if (!status)
-        status = miniapp_plan_run(kept->whole_plan);
-    if (!status)
-        kept->solution = miniapp_plan_solution(kept->whole_plan);
+    TRY(miniapp_plan_run(kept->whole_plan));
+    kept->solution = miniapp_plan_solution(kept->whole_plan);
     start = seconds_now();
-    for (size_t i = 0; i < kernel->argument_count && !status; i++)
+    for (size_t i = 0; i < kernel->argument_count; i++)
         if (kernel->arguments[i].access != MINIAPP_READ)
-            status = take_block(state, kept->whole, slots[i],
-                                state_slot(kept->whole, fields[kernel->arguments[i].field].name),
-                                values, &kernel->arguments[i]);
+            TRY(take_block(state, kept->whole, slots[i],
+                           state_slot(kept->whole, fields[kernel->arguments[i].field].name), values,
+                           &kernel->arguments[i]));
     exchange_note(state, start, true);
-    free(values);
-    return status;
+    return MINIAPP_DONE;
 }

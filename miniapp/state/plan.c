@@ -470,12 +470,10 @@ double miniapp_plan_bytes(const struct miniapp_plan *plan)
 enum miniapp_status miniapp_run(struct miniapp_state *state, const char *text)
 {
     const struct miniapp_sequence *sequence;
-    struct miniapp_plan *plan = NULL;
-    enum miniapp_status status = miniapp_sequence_find(text, &sequence);
-    if (!status)
-        status = miniapp_plan_create(state, sequence, NULL, &plan);
-    if (!status)
-        status = miniapp_plan_run(plan);
+    struct miniapp_plan *plan;
+    TRY(miniapp_sequence_find(text, &sequence));
+    TRY(miniapp_plan_create(state, sequence, NULL, &plan));
+    const enum miniapp_status status = miniapp_plan_run(plan);
     miniapp_plan_free(plan);
     return status;
 }
