@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +55,7 @@ char *make_printable(const char *text, char *to, size_t size)
     return to;
 }
 
-void print_line(FILE *stream, const char *format, ...)
+void print_line(const char *format, ...)
 {
     const size_t before = strspn(format, "\n");
     const char *after = format + strlen(format);
@@ -69,8 +70,8 @@ void print_line(FILE *stream, const char *format, ...)
     char *const printable = size ? malloc(size) : NULL;
     if (printable) {
         line[(size_t)length - strlen(after)] = '\0';
-        fprintf(stream, "%.*s%s%s", (int)before, format,
-                make_printable(line + before, printable, size), after);
+        printf("%.*s%s%s", (int)before, format, make_printable(line + before, printable, size),
+               after);
     } else {
         fail(MINIAPP_DEVICE, "out of memory for a line of the report");
     }

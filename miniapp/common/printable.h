@@ -5,16 +5,15 @@
 
 #include <miniapp/status.h>
 #include <stddef.h>
-#include <stdio.h>
 
 /* Copies a text, writing the bytes of these characters, and bytes that are not UTF-8, as \x1b. A
  * text that is too long is cut, but not inside a character or an escape. Returns `to`. */
 char *make_printable(const char *text, char *to, size_t size);
 
-/* Like fprintf, but the only line breaks that stay are those at the beginning and end of the
+/* Like printf, but the only line breaks that stay are those at the beginning and end of the
  * format. */
-void print_line(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
-#define print(...) print_line(stdout, __VA_ARGS__)
+void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define print print_line
 
 /* MINIAPP_OUTPUT where not all of standard output could be written. */
 enum miniapp_status end_of_stdout(void);

@@ -41,7 +41,9 @@ enum miniapp_status replace_start(const struct place *place, struct replacement 
 /* Puts the file, which is complete now, in its place. It stays open. */
 enum miniapp_status replace_finish(struct replacement *new);
 
-/* Closes the file, and removes it if it is not in its place. */
+/* Closes the file, and removes it if it is not in its place. CLOSED_REPLACEMENT before one does so
+ * where its block ends. */
 void replace_close(struct replacement *new);
+#define CLOSED_REPLACEMENT __attribute__((cleanup(replace_close)))
 
 #endif

@@ -133,12 +133,11 @@ bool copy_coordinate(hid_t from, const char *path, hid_t to, const char *name)
 
 bool can_be_copied(hid_t from, const char *path)
 {
-    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    CLOSED const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_fapl_core(access, 1 << 16, false);
     const hid_t memory = H5Fcreate("memory", H5F_ACC_TRUNC, H5P_DEFAULT, access);
     const bool can = memory >= 0 && copy_coordinate(from, path, memory, "copy");
     if (memory >= 0)
         H5Fclose(memory);
-    H5Pclose(access);
     return can;
 }

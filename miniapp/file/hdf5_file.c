@@ -44,10 +44,9 @@ enum miniapp_status open_file(const char *path, hid_t *file)
     if (is_netcdf_classic(path))
         return fail(MINIAPP_INPUT, "%s: a netCDF classic file, not HDF5" TURN_INTO_INPUT, path,
                     path);
-    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    CLOSED const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_file_locking(access, false, true);
     *file = H5Fopen(path, H5F_ACC_RDONLY, access);
-    H5Pclose(access);
     if (*file >= 0)
         return MINIAPP_DONE;
     char reason[HDF5_REASON];
@@ -269,12 +268,7 @@ enum miniapp_status open_dataset(hid_t file, const char *path, const char *name,
         return fail(MINIAPP_INPUT, "%s: dataset '%s' cannot be opened (%s)%s", path, name, reason,
                     remark_on(reason));
     }
-    const enum miniapp_status status = check_storage(*dataset, path, name);
-    if (status) {
-        H5Dclose(*dataset);
-        *dataset = H5I_INVALID_HID;
-    }
-    return status;
+    return check_storage(*dataset, path, name);
 }
 
 enum miniapp_status read_lengths(hid_t dataset, const char *path, const char *name,

@@ -58,7 +58,8 @@ bool has_dataset(hid_t file, const char *name);
  * caller frees it; NULL if memory is short. */
 char *name_of_two(const char *sequence, const char *field);
 
-/* Opens a dataset of plain numbers that lie in the file itself. */
+/* Opens a dataset of plain numbers that lie in the file itself. The caller closes it, whatever
+ * happens. */
 enum miniapp_status open_dataset(hid_t file, const char *path, const char *name, hid_t *dataset);
 
 /* How the storage of a dataset differs from plain numbers in the file itself, and what turns it

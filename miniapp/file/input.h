@@ -72,7 +72,7 @@ enum miniapp_status check_still_same(const struct miniapp_input *input);
 /* ---- values.c ---- */
 
 /* A field in the window, checked; what is absent is filled with its stand-in. The caller frees the
- * values. */
+ * values, whatever happens. */
 enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, double **values);
 
 /* The window's part of a field's dataset, as it is stored. */

@@ -31,12 +31,11 @@ static enum miniapp_status start(struct miniapp_output *output)
     if (ftruncate(output->new.file, PAGE) != 0)
         return unwritable(&output->place, strerror(errno));
     hdf5_start();
-    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    CLOSED const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
     H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
     H5Pset_file_locking(access, false, true);
     output->file = H5Fcreate(output->new.path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
-    H5Pclose(access);
     return output->file < 0 ? output_failed(output) : MINIAPP_DONE;
 }
 

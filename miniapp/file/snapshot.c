@@ -147,7 +147,7 @@ static enum miniapp_status write_axes(struct miniapp_output *output,
 {
     const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
     const size_t longest = inner.nx + inner.ny + inner.nz;
-    double *const values = malloc(longest * sizeof(*values));
+    OWNED double *const values = malloc(longest * sizeof(*values));
     if (!values)
         return state_ends_all(state, fail(MINIAPP_OUTPUT, "out of memory for a snapshot"));
     enum miniapp_status status = MINIAPP_DONE;
@@ -166,7 +166,6 @@ static enum miniapp_status write_axes(struct miniapp_output *output,
             is_written = write_horizontal(output, input, axis, has_faces, values,
                                           miniapp_axis_length(axis, &inner));
     }
-    free(values);
     return status || is_written ? status : output_failed(output);
 }
 

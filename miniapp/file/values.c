@@ -148,16 +148,10 @@ enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, do
     *values = elements <= PTRDIFF_MAX / sizeof(double) ? malloc(elements * sizeof(double)) : NULL;
     TRY(allocated(*values, "'%s': it needs %.3g GB", fields[id].name,
                   (double)elements * sizeof(double) / 1e9));
-    const bool is_there = input->is_there[id];
-    enum miniapp_status status =
-        is_there ? read_dataset(input, id, *values) : fill_absent(input, id, *values, elements);
-    if (!status && is_there)
-        status = check_read(input, id, *values, elements);
-    if (status) {
-        free(*values);
-        *values = NULL;
-    }
-    return status;
+    if (!input->is_there[id])
+        return fill_absent(input, id, *values, elements);
+    TRY(read_dataset(input, id, *values));
+    return check_read(input, id, *values, elements);
 }
 
 /* ---- levels ---- */

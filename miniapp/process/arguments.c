@@ -536,7 +536,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_HELP:
         argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, own_name);
         exit(end_of_stdout());
-    case KEY_VERSION: print_build(stdout); exit(end_of_stdout());
+    case KEY_VERSION: print_build(); exit(end_of_stdout());
     case ARGP_KEY_ARG: return set_input(options, argument);
     case ARGP_KEY_ERROR: parsing->stopped_at = wrong_word(state); return 0;
     }

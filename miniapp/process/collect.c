@@ -121,7 +121,7 @@ static enum miniapp_status use_output(struct run *run, struct row *row,
     const bool is_user = ranks_own() == 0;
     struct output_use use = {has_ghosts ? row->grid : miniapp_grid_interior(&row->grid)};
     const struct planes planes = planes_of(bound->field, &use.grid);
-    double *const plane = is_user ? malloc(planes.elements * sizeof(*plane)) : NULL;
+    OWNED double *const plane = is_user ? malloc(planes.elements * sizeof(*plane)) : NULL;
     enum miniapp_status status =
         allocated(plane || !is_user, "a plane of '%s'", miniapp_field_name(bound->field));
     if (!status && is_user)
@@ -142,7 +142,6 @@ static enum miniapp_status use_output(struct run *run, struct row *row,
     if (is_user && !status && gathered_planes)
         status = end_use(run, row, bound->field, &use);
     miniapp_reference_release(&use.reference);
-    free(plane);
     return agree(status);
 }
 

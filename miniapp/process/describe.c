@@ -1,12 +1,15 @@
 #include "describe.h"
 #include "clock.h"
 #include "ranks.h"
+#include "status.h"
 #include "text.h"
 
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 /* ---- what the input lacks ---- */
 
@@ -123,6 +126,24 @@ static const char *variants_text(const struct run *run, char text[PROVENANCE_TEX
     return text;
 }
 
+/* Where and when the run is, and of what. */
+static void describe_origin(struct provenance *provenance, const struct run *run)
+{
+    char text[PROVENANCE_TEXT] = "", processor[MINIAPP_PROCESSOR];
+    const char *const input = run->options.input;
+    const time_t now = time(NULL);
+    gethostname(text, sizeof(text) - 1);
+    provenance_add(provenance, "host", text);
+    provenance_add(provenance, "cpu", miniapp_host_processor(processor));
+    provenance_add(provenance, "input", input);
+    if (!run->input_sha256[0])
+        warn("%s: cannot be read any more: the results carry no SHA-256 of it", input);
+    provenance_add(provenance, "input_sha256", run->input_sha256);
+    provenance_add(provenance, "command_line", run->command_line);
+    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+    provenance_add(provenance, "time", text);
+}
+
 static void describe_processes(struct provenance *provenance, const struct options *options)
 {
     char text[PROVENANCE_TEXT], library[RANKS_TEXT];
@@ -177,7 +198,7 @@ void describe_run(struct run *run)
         fprintf(stderr, "miniapp: a reading of the clock costs %.3g ns, it resolves %.3g ns\n",
                 1e9 * run->results.clock.cost, 1e9 * run->results.clock.resolution);
     provenance_of_build(provenance);
-    provenance_of_run(provenance, run->command_line, run->options.input, run->input_sha256);
+    describe_origin(provenance, run);
     topology_add(provenance, &run->results.caches);
     describe_processes(provenance, &run->options);
     provenance_add(provenance, "threads", threads_text(&run->options, text));

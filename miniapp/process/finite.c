@@ -1,5 +1,6 @@
 #include "finite.h"
 #include "element.h"
+#include "owned.h"
 #include "ranks.h"
 #include "status.h"
 #include "stop.h"
@@ -83,7 +84,7 @@ enum miniapp_status find_nonfinite(const struct miniapp_input *input, const stru
     const struct planes planes = planes_of(field, &row->part);
     const struct part part =
         part_of_block(&row->blocks, &block, planes.has_x, planes.has_y, ghosts);
-    double *const plane = malloc(planes.elements * sizeof(*plane));
+    OWNED double *const plane = malloc(planes.elements * sizeof(*plane));
     *found = (struct nonfinite){.grid = ghosts ? row->grid : miniapp_grid_interior(&row->grid),
                                 .least = -DBL_MAX,
                                 .most = DBL_MAX};
@@ -96,7 +97,6 @@ enum miniapp_status find_nonfinite(const struct miniapp_input *input, const stru
         if (!status)
             look_through(plane, &part, p, found);
     }
-    free(plane);
     return agree_on_first(status, &found->is_there, &found->element, &found->value);
 }
 

@@ -44,11 +44,11 @@ static enum miniapp_status set_threads(struct options *options)
 static enum miniapp_status list(const struct options *options)
 {
     if (options->action == ACTION_LIST_KERNELS)
-        list_kernels(stdout, options->settings);
+        list_kernels(options->settings);
     else if (options->action == ACTION_LIST_VARIANTS)
-        list_variants(stdout);
+        list_variants();
     else
-        list_devices(stdout);
+        list_devices();
     return end_of_stdout();
 }
 

@@ -17,11 +17,6 @@ const char *ranks_library(char text[RANKS_TEXT])
     return text;
 }
 
-bool ranks_gpu_aware(void)
-{
-    return false;
-}
-
 /* The variables that launchers set for the processes that they start. The last line is srun's: a
  * job without it has SLURM_NTASKS, too. */
 static const struct {
@@ -64,51 +59,22 @@ enum miniapp_status miniapp_join(int processes)
                                                  "host-mpi builds one with MPI");
 }
 
-int ranks_failed(void)
-{
-    return 0;
-}
-
-void ranks_meet(void)
-{
-}
-
 enum miniapp_status ranks_agree_on(enum miniapp_status own, double *numbers, size_t count)
 {
     agreed = agreed ? agreed : own;
     return agreed;
 }
 
-void ranks_install_end(void (*end_all)(enum miniapp_status))
-{
-}
-
-enum miniapp_status ranks_end_all(enum miniapp_status status)
-{
-    return status; /* nobody waits */
-}
-
-void ranks_exchange_begin(const struct message *messages, size_t count)
-{
-}
-
-bool ranks_exchange_ended(bool waits)
-{
-    return true;
-}
-
-void ranks_send(int rank, const void *memory, size_t bytes)
-{
-}
-
-void ranks_receive(int rank, void *memory, size_t bytes)
-{
-}
-
-void ranks_reduce(enum ranks_operation operation, double *numbers, size_t count)
-{
-}
-
-void ranks_broadcast(enum ranks_group group, void *memory, size_t bytes)
-{
-}
+/* clang-format off */
+void ranks_install_end(void (*end_all)(enum miniapp_status)) {}
+enum miniapp_status ranks_end_all(enum miniapp_status status) { return status; } /* nobody waits */
+int ranks_failed(void) { return 0; }
+void ranks_meet(void) {}
+void ranks_exchange_begin(const struct message *messages, size_t count) {}
+bool ranks_exchange_ended(bool waits) { return true; }
+void ranks_send(int rank, const void *memory, size_t bytes) {}
+void ranks_receive(int rank, void *memory, size_t bytes) {}
+void ranks_reduce(enum ranks_operation operation, double *numbers, size_t count) {}
+void ranks_broadcast(enum ranks_group group, void *memory, size_t bytes) {}
+bool ranks_gpu_aware(void) { return false; }
+/* clang-format on */

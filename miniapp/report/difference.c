@@ -2,6 +2,7 @@
 #include "provenance.h"
 #include "status.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { SETTING_TEXT = 128 /* NAME=VALUE */, SAID_TEXT = 2 * PROVENANCE_TEXT + SETTING_TEXT };

@@ -5,6 +5,7 @@
 #include "range.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ static void describe_range(const struct miniapp_field *field, char range[RANGE_T
 }
 
 /* An output that the settings leave untouched says so. */
-static void list_argument(FILE *stream, const struct miniapp_sequence *sequence, size_t place,
+static void list_argument(const struct miniapp_sequence *sequence, size_t place,
                           const struct miniapp_settings *settings)
 {
     static const char *const words[] = {"reads", "writes", "updates", "scratch"};
@@ -37,13 +38,13 @@ static void list_argument(FILE *stream, const struct miniapp_sequence *sequence,
         strcat(axes, i ? " " : "");
         strcat(axes, miniapp_axis_name(miniapp_field_axis(field, i)));
     }
-    fprintf(stream, "  %-7s %-17s %-13s %-13s %s%s%s%s%s%s\n",
-            words[miniapp_argument_access(kernel, place)], miniapp_field_name(field), axes,
-            miniapp_field_units(field), miniapp_field_long_name(field), range[0] ? ", " : "", range,
-            is_renamed ? ", as " : "", is_renamed ? name : "",
-            is_left                            ? " (not with these settings)"
-            : miniapp_field_is_optional(field) ? " (optional)"
-                                               : "");
+    printf("  %-7s %-17s %-13s %-13s %s%s%s%s%s%s\n", words[miniapp_argument_access(kernel, place)],
+           miniapp_field_name(field), axes, miniapp_field_units(field),
+           miniapp_field_long_name(field), range[0] ? ", " : "", range, is_renamed ? ", as " : "",
+           is_renamed ? name : "",
+           is_left                            ? " (not with these settings)"
+           : miniapp_field_is_optional(field) ? " (optional)"
+                                              : "");
 }
 
 bool is_chosen_by_name(const char *subject)
@@ -61,7 +62,7 @@ static int digits_of(double value)
 }
 
 /* As a sequence of one step. */
-static void list_kernel(FILE *stream, const struct miniapp_sequence *sequence,
+static void list_kernel(const struct miniapp_sequence *sequence,
                         const struct miniapp_settings *settings)
 {
     const struct miniapp_kernel *const kernel = miniapp_sequence_kernel(sequence, 0);
@@ -69,71 +70,69 @@ static void list_kernel(FILE *stream, const struct miniapp_sequence *sequence,
     const double points = (double)miniapp_grid_points(&large);
     const struct miniapp_moves moves =
         miniapp_kernel_moves(kernel, &large, MINIAPP_FLOAT64, settings);
-    fprintf(stream, "%s: %s\n  defined by %s\n", miniapp_kernel_name(kernel),
-            miniapp_kernel_summary(kernel), miniapp_kernel_citation(kernel));
+    printf("%s: %s\n  defined by %s\n", miniapp_kernel_name(kernel), miniapp_kernel_summary(kernel),
+           miniapp_kernel_citation(kernel));
     if (strcmp(miniapp_kernel_subject(kernel), "calibration") == 0)
-        fprintf(stream, "  measures the machine: one of 'calibration', not of 'all'\n");
+        printf("  measures the machine: one of 'calibration', not of 'all'\n");
     if (is_chosen_by_name(miniapp_kernel_subject(kernel)))
-        fprintf(stream, "  is chosen by name: not one of 'all'\n");
+        printf("  is chosen by name: not one of 'all'\n");
     for (size_t i = 0; i < miniapp_kernel_argument_count(kernel); i++)
-        list_argument(stream, sequence, i, settings);
+        list_argument(sequence, i, settings);
     for (size_t i = 0; i < miniapp_kernel_setting_count(kernel); i++) {
         const struct miniapp_setting *const setting = miniapp_kernel_setting(kernel, i);
         double least, most;
         char range[RANGE_TEXT];
         miniapp_setting_range(setting, &least, &most);
         const double value = miniapp_setting_default(setting);
-        fprintf(stream, "  setting %-17s [%.*g] %s: %s, %s\n", miniapp_setting_name(setting),
-                digits_of(value), value, miniapp_setting_units(setting),
-                miniapp_setting_long_name(setting), range_text(least, most, range));
+        printf("  setting %-17s [%.*g] %s: %s, %s\n", miniapp_setting_name(setting),
+               digits_of(value), value, miniapp_setting_units(setting),
+               miniapp_setting_long_name(setting), range_text(least, most, range));
     }
-    fprintf(stream,
-            "  a point costs %.0f bytes (%.0f where a line is fetched before it is written) and "
-            "%.0f flops "
-            "in float64\n\n",
-            moves.bytes / points, moves.traffic / points,
-            miniapp_kernel_flops(kernel, &large, settings) / points);
+    printf("  a point costs %.0f bytes (%.0f where a line is fetched before it is written) and "
+           "%.0f flops "
+           "in float64\n\n",
+           moves.bytes / points, moves.traffic / points,
+           miniapp_kernel_flops(kernel, &large, settings) / points);
 }
 
-static void list_sequence(FILE *stream, const struct miniapp_sequence *sequence)
+static void list_sequence(const struct miniapp_sequence *sequence)
 {
-    fprintf(stream, "sequence %s: %s\n  runs", miniapp_sequence_name(sequence),
-            miniapp_sequence_summary(sequence));
+    printf("sequence %s: %s\n  runs", miniapp_sequence_name(sequence),
+           miniapp_sequence_summary(sequence));
     for (size_t s = 0; s < miniapp_sequence_step_count(sequence); s++)
-        fprintf(stream, "%s %s", s ? "," : "",
-                miniapp_kernel_name(miniapp_sequence_kernel(sequence, s)));
-    fprintf(stream, "\n\n");
+        printf("%s %s", s ? "," : "", miniapp_kernel_name(miniapp_sequence_kernel(sequence, s)));
+    printf("\n\n");
 }
 
-void list_kernels(FILE *stream, const struct miniapp_settings *settings)
+void list_kernels(const struct miniapp_settings *settings)
 {
     for (size_t i = 0; i < miniapp_kernel_count(); i++)
-        list_kernel(stream, miniapp_sequence_at(i), settings);
+        list_kernel(miniapp_sequence_at(i), settings);
     for (size_t i = miniapp_kernel_count(); i < miniapp_sequence_count(); i++)
-        list_sequence(stream, miniapp_sequence_at(i));
+        list_sequence(miniapp_sequence_at(i));
 }
 
 /* ---- directive variants ---- */
 
 /* A directive may have several lines. */
-static void list_directive(FILE *stream, const char *word, const char *text)
+static void list_directive(const char *word, const char *text)
 {
     if (!text[0])
-        fprintf(stream, "  %-28s nothing\n", word);
+        printf("  %-28s nothing\n", word);
     for (const char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
-        fprintf(stream, "  %-28s %.*s\n", line == text ? word : "", (int)(end - line), line);
+        printf("  %-28s %.*s\n", line == text ? word : "", (int)(end - line), line);
 }
 
-void list_variants(FILE *stream)
+void list_variants(void)
 {
     size_t count;
     const struct miniapp_variant *const variants = miniapp_variants(&count);
     for (const struct miniapp_variant *v = variants; v < variants + count; v++) {
-        fprintf(stream, "%s: %s: %s%s\n", v->name, v->is_offload ? "offload" : "host", v->purpose,
-                v->is_built ? "" : " (not in this build)");
+        printf("%s: %s: %s%s\n", v->name, v->is_offload ? "offload" : "host", v->purpose,
+               v->is_built ? "" : " (not in this build)");
         for (const char *const *word = v->directives; *word; word += 2)
-            list_directive(stream, word[0], word[1]);
-        fprintf(stream, "\n");
+            list_directive(word[0], word[1]);
+        printf("\n");
     }
 }
 
@@ -155,19 +154,18 @@ static double time_of_empty_call(const struct miniapp_device *device)
     return timing.median;
 }
 
-static void list_usable(FILE *stream, const char *text, const struct miniapp_device *device)
+static void list_usable(const char *text, const struct miniapp_device *device)
 {
     enum { POINTS = 1 << 20 };
     int blocks, threads;
     miniapp_device_geometry(device, POINTS, &blocks, &threads);
-    print_line(stream,
-               "%-6s %s; %d points take %d blocks of %d threads; an empty kernel takes %.3g us\n",
-               miniapp_device_label(device), text, POINTS, blocks, threads,
-               1e6 * time_of_empty_call(device));
+    print("%-6s %s; %d points take %d blocks of %d threads; an empty kernel takes %.3g us\n",
+          miniapp_device_label(device), text, POINTS, blocks, threads,
+          1e6 * time_of_empty_call(device));
 }
 
 /* Prints a line for a device; false, with the reason in `text`, if no device has that number. */
-static bool list_offload(FILE *stream, int number, char *text, size_t size)
+static bool list_offload(int number, char *text, size_t size)
 {
     struct miniapp_device *device;
     char name[32];
@@ -178,27 +176,27 @@ static bool list_offload(FILE *stream, int number, char *text, size_t size)
     const bool failed = miniapp_device_open(name, &device) != MINIAPP_DONE;
     miniapp_listen(listener);
     if (failed)
-        print_line(stream, "gpu:%-2d cannot be used: %s: %s\n", number, text, miniapp_message());
+        print("gpu:%-2d cannot be used: %s: %s\n", number, text, miniapp_message());
     else
-        list_usable(stream, text, device);
+        list_usable(text, device);
     miniapp_device_close(device);
     return true;
 }
 
-void list_devices(FILE *stream)
+void list_devices(void)
 {
     char text[1024];
     struct miniapp_device *host;
     int number = 0;
     const miniapp_listener listener = miniapp_listen(NULL);
     if (miniapp_device_open("cpu", &host))
-        print_line(stream, "cpu    cannot be used: %s\n", miniapp_message());
+        print("cpu    cannot be used: %s\n", miniapp_message());
     else
-        print_line(stream, "cpu    %s\n", miniapp_device_name(host));
+        print("cpu    %s\n", miniapp_device_name(host));
     miniapp_listen(listener);
     miniapp_device_close(host);
-    while (list_offload(stream, number, text, sizeof(text)))
+    while (list_offload(number, text, sizeof(text)))
         number++;
     if (number == 0)
-        print_line(stream, "gpu    none: %s\n", text);
+        print("gpu    none: %s\n", text);
 }

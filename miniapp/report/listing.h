@@ -5,19 +5,18 @@
 #include "program.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 
 /* Whether kernels of a subject are of no group, 'all' or 'calibration': few files hold what they
  * read. */
 bool is_chosen_by_name(const char *subject);
 
 /* Prints each kernel's arguments and cost, and the sequences. */
-void list_kernels(FILE *stream, const struct miniapp_settings *settings);
+void list_kernels(const struct miniapp_settings *settings);
 
 /* Prints the purpose and the directives of each variant. */
-void list_variants(FILE *stream);
+void list_variants(void);
 
 /* Prints the devices that this build can use on this machine. */
-void list_devices(FILE *stream);
+void list_devices(void);
 
 #endif

@@ -3,16 +3,12 @@
 #include "cgroup.h"
 #include "digest.h"
 #include "printable.h"
-#include "program.h"
-#include "status.h"
 #include "text.h"
 
 #include <hdf5.h>
 #include <hwloc.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 /* A text that is cut still differs from all others. */
 static void end_with_digest(char kept[PROVENANCE_TEXT], const char *text)
@@ -60,23 +56,6 @@ void join_words(int count, char **words, char text[PROVENANCE_TEXT])
         append(text, PROVENANCE_TEXT, i ? " " : "", "%s", words[i]);
 }
 
-void provenance_of_run(struct provenance *provenance, const char *command_line, const char *input,
-                       const char *sha256)
-{
-    char text[PROVENANCE_TEXT] = "", processor[MINIAPP_PROCESSOR];
-    const time_t now = time(NULL);
-    gethostname(text, sizeof(text) - 1);
-    provenance_add(provenance, "host", text);
-    provenance_add(provenance, "cpu", miniapp_host_processor(processor));
-    provenance_add(provenance, "input", input);
-    if (!sha256[0])
-        warn("%s: cannot be read any more: the results carry no SHA-256 of it", input);
-    provenance_add(provenance, "input_sha256", sha256);
-    provenance_add(provenance, "command_line", command_line);
-    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
-    provenance_add(provenance, "time", text);
-}
-
 const char *provenance_text(const struct provenance *provenance, const char *name)
 {
     for (size_t i = 0; i < provenance->count; i++)
@@ -85,13 +64,13 @@ const char *provenance_text(const struct provenance *provenance, const char *nam
     return "";
 }
 
-void print_build(FILE *stream)
+void print_build(void)
 {
     struct provenance provenance;
     provenance_of_build(&provenance);
-    print_line(stream, "miniapp %s\n", BUILD_VERSION);
+    print("miniapp %s\n", BUILD_VERSION);
     for (size_t i = 1; i < provenance.count; i++)
-        print_line(stream, "%-15s %s\n", provenance.names[i], provenance.texts[i]);
+        print("%-15s %s\n", provenance.names[i], provenance.texts[i]);
 }
 
 /* ---- the machine ---- */

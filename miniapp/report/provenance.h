@@ -5,7 +5,6 @@
 #include "program.h"
 
 #include <stddef.h>
-#include <stdio.h>
 
 enum { PROVENANCE_ITEMS = 32, PROVENANCE_TEXT = MINIAPP_TEXT };
 
@@ -19,10 +18,6 @@ struct provenance {
 /* Version, git commit, build type, compiler and flags, offload target, HDF5 version. */
 void provenance_of_build(struct provenance *provenance);
 
-/* Adds host, CPU, the input's path and SHA-256, the command line and the time. */
-void provenance_of_run(struct provenance *provenance, const char *command_line, const char *input,
-                       const char *sha256);
-
 /* The words of a command line in one text. */
 void join_words(int count, char **words, char text[PROVENANCE_TEXT]);
 
@@ -33,7 +28,7 @@ void provenance_add(struct provenance *provenance, const char *name, const char 
 const char *provenance_text(const struct provenance *provenance, const char *name);
 
 /* Prints the output of --version. */
-void print_build(FILE *stream);
+void print_build(void);
 
 /* Fails if two runs differ in one of these items of their provenance, an item that is not there
  * being an empty one, and names the first difference: "PATH: WHAT: it was made with NAME=TEXT, but

@@ -85,8 +85,10 @@ static enum miniapp_status lock(struct resume *resume)
         if (resume->file < 0) /* another run made it first */
             continue;
         const int error = flock(resume->file, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
-        if (error == EWOULDBLOCK)
+        if (error == EWOULDBLOCK) {
+            resume->is_made = false;
             return held_by_another(resume);
+        }
         if (is_in_place(resume)) {
             if (error)
                 warn("%s: cannot be locked, so that another run may replace its rows: %s",
@@ -100,25 +102,19 @@ static enum miniapp_status lock(struct resume *resume)
 /* Tries now what would otherwise fail only after the first size. */
 static enum miniapp_status check_writable(const struct resume *resume)
 {
-    struct replacement new;
-    const enum miniapp_status status = replace_start(&resume->place, &new);
-    replace_close(&new);
-    return status;
+    CLOSED_REPLACEMENT struct replacement new;
+    return replace_start(&resume->place, &new);
 }
 
 enum miniapp_status resume_open(const char *path, struct resume *resume)
 {
     *resume = NO_RESUME;
-    enum miniapp_status status = place_find(path, &resume->place);
-    if (!status)
-        status = check_writable(resume);
-    if (!status)
-        status = lock(resume);
-    if (status)
-        resume->is_made = false; /* it is another run's */
+    TRY(place_find(path, &resume->place));
+    TRY(check_writable(resume));
+    TRY(lock(resume));
     on_abandon(remove_made);
     made = resume->is_made ? resume : NULL;
-    return status;
+    return MINIAPP_DONE;
 }
 
 void resume_close(struct resume *resume)
@@ -397,21 +393,16 @@ static bool write_results(const char *path, const struct results *results)
 
 enum miniapp_status resume_save(struct resume *resume, const struct results *results)
 {
-    struct replacement new;
-    enum miniapp_status status = replace_start(&resume->place, &new);
-    if (!status && !write_results(new.path, results))
-        status = unwritable(&resume->place, strerror(errno));
-    made = NULL; /* from now on it may hold rows */
-    if (!status) {
-        flock(new.file, LOCK_EX | LOCK_NB); /* nobody else can have it, but not all can be locked */
-        status = replace_finish(&new);
-    }
-    if (!status) {
-        close(resume->file);
-        resume->file = new.file;
-        resume->is_made = false;
-        new.file = -1;
-    }
-    replace_close(&new);
-    return status;
+    CLOSED_REPLACEMENT struct replacement new;
+    TRY(replace_start(&resume->place, &new));
+    if (!write_results(new.path, results))
+        return unwritable(&resume->place, strerror(errno));
+    made = NULL;                        /* from now on it may hold rows */
+    flock(new.file, LOCK_EX | LOCK_NB); /* nobody else can have it, but not all can be locked */
+    TRY(replace_finish(&new));
+    close(resume->file);
+    resume->file = new.file;
+    resume->is_made = false;
+    new.file = -1;
+    return MINIAPP_DONE;
 }
