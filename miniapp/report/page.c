@@ -2,6 +2,8 @@
 #include "printable.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 static int wider(int width, const char *text)
@@ -65,17 +67,19 @@ int page_head(const struct page *page, const struct result *row)
     return column + 18;
 }
 
-int page_item(int column, int indent, const char *item)
+int page_item(int column, const char *format, ...)
 {
-    const int length = (int)strlen(item);
-    if (column + length > PAGE_WIDTH && column > indent) {
+    enum { INDENT = 4 };
+    char item[2 * PAGE_WIDTH];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(item, sizeof(item), format, arguments);
+    va_end(arguments);
+    const bool breaks = column + length > PAGE_WIDTH && column > INDENT;
+    if (breaks)
         print("\n");
-        print("%*s", indent, "");
-        column = indent;
-        item += *item == ' ';
-    }
-    print("%s", item);
-    return column + length;
+    print("%*s%s", breaks ? INDENT : 0, "", item + (breaks && item[0] == ' '));
+    return (breaks ? INDENT : column) + length;
 }
 
 const char *shape_text(const struct miniapp_grid *grid, char text[64])
@@ -235,11 +239,10 @@ static void print_shares_of_ceilings(const struct page *page, const struct resul
 {
     int column = page_head(page, r);
     for (size_t s = 0; s < r->share_count; s++) {
-        char item[128], share[16];
-        snprintf(item, sizeof(item), " %s %s%s", r->shares[s].kernel,
-                 share_text(share_of_ceilings(&r->shares[s], r), share),
-                 s + 1 < r->share_count ? "," : " of the ceilings");
-        column = page_item(column, 4, item);
+        char share[16];
+        column = page_item(column, " %s %s%s", r->shares[s].kernel,
+                           share_text(share_of_ceilings(&r->shares[s], r), share),
+                           s + 1 < r->share_count ? "," : " of the ceilings");
     }
     print("\n");
 }

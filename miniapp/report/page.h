@@ -28,7 +28,7 @@ int page_head(const struct page *page, const struct result *row);
 
 /* Prints items one after the other and breaks the line before one that would pass PAGE_WIDTH.
  * `column` is how much of the line is used; returns how much is used then. */
-int page_item(int column, int indent, const char *item);
+int page_item(int column, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* "94 x 44 x 20" */
 const char *shape_text(const struct miniapp_grid *grid, char text[64]);

@@ -5,6 +5,7 @@
 #include "shape.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- the table that people read ---- */
@@ -12,16 +13,15 @@
 /* Bytes and time, and the rate; pinned memory too where it was measured. */
 static int print_transfer(int column, const char *what, const struct transfer_times *times)
 {
-    char seconds[16], item[160];
+    char seconds[16], rates[64] = "";
     if (!(times->bytes > 0))
         return column;
-    column = page_item(column, 0, ",");
-    int used = snprintf(item, sizeof(item), " %s %.1f MB in %s", what, times->bytes / 1e6,
-                        time_in_words(times->seconds, seconds));
     if (times->pinned_seconds > 0)
-        snprintf(item + used, sizeof(item) - (size_t)used, " (%.1f GB/s, pinned %.1f)",
+        snprintf(rates, sizeof(rates), " (%.1f GB/s, pinned %.1f)",
                  times->bytes / times->seconds / 1e9, times->bytes / times->pinned_seconds / 1e9);
-    return page_item(column, 4, item);
+    column = page_item(column, ",");
+    return page_item(column, " %s %.1f MB in %s%s", what, times->bytes / 1e6,
+                     time_in_words(times->seconds, seconds), rates);
 }
 
 static bool share_state(const struct result *a, const struct result *b)
@@ -116,12 +116,10 @@ static void print_shares(const struct page *page)
         if (!r->shares)
             continue;
         int column = page_head(page, r);
-        for (size_t s = 0; s < r->share_count; s++) {
-            char item[128];
-            snprintf(item, sizeof(item), " %s %.0f %%%s", r->shares[s].kernel,
-                     100 * r->shares[s].share, s + 1 < r->share_count ? "," : " of the time");
-            column = page_item(column, 4, item);
-        }
+        for (size_t s = 0; s < r->share_count; s++)
+            column =
+                page_item(column, " %s %.0f %%%s", r->shares[s].kernel, 100 * r->shares[s].share,
+                          s + 1 < r->share_count ? "," : " of the time");
         print("\n");
     }
 }
@@ -174,14 +172,11 @@ static void print_transfers(const struct page *page)
         print(", outputs written %s", time_in_words(results->write_seconds, text));
     print("\n");
     for_each_result (r, results) {
-        char item[64];
         int column = page_head(page, r);
-        snprintf(item, sizeof(item), " %.1f MB held, first call %s", r->device_bytes / 1e6,
-                 time_in_words(r->timing.first, text));
-        column = page_item(column, 4, item);
-        snprintf(item, sizeof(item), ", an empty call %s", time_in_words(r->empty_call, text));
+        column = page_item(column, " %.1f MB held, first call %s", r->device_bytes / 1e6,
+                           time_in_words(r->timing.first, text));
         if (r->empty_call > 0)
-            column = page_item(column, 4, item);
+            column = page_item(column, ", an empty call %s", time_in_words(r->empty_call, text));
         column = print_transfer(column, "inputs to the device", &r->to_device);
         print_transfer(column, "outputs back", &r->from_device);
         print("\n");
@@ -202,13 +197,16 @@ static void print_wins(const struct page *page)
         titled = true;
         const double points = results_points_to_win(results, r);
         const double calls = result_calls_to_win(r, base);
-        char item[96];
         int column = page_head(page, r);
-        snprintf(item, sizeof(item), " with one transfer in and out, from %.0f call%s on;", calls,
-                 calls == 1 ? "" : "s");
-        column = page_item(column, 4, isinf(calls) ? " never at this size;" : item);
-        snprintf(item, sizeof(item), " with data resident, from %.0f points on", points);
-        page_item(column, 4, isinf(points) ? " with data resident, at no size measured" : item);
+        if (isinf(calls))
+            column = page_item(column, " never at this size;");
+        else
+            column = page_item(column, " with one transfer in and out, from %.0f call%s on;", calls,
+                               calls == 1 ? "" : "s");
+        if (isinf(points))
+            page_item(column, " with data resident, at no size measured");
+        else
+            page_item(column, " with data resident, from %.0f points on", points);
         print("\n");
     }
 }
