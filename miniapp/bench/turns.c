@@ -104,19 +104,15 @@ static enum miniapp_status burn_in(struct row *row, const struct method *method)
     if (row->advances)
         return MINIAPP_DONE;
     /* the host's copies have to be there before they can be sent */
-    enum miniapp_status status =
-        agree(row->each_call && !copy_back(row, false) ? MINIAPP_DEVICE : MINIAPP_DONE);
-    if (!status)
-        status = call_once(row, &row->timing.first);
-    if (!status)
-        announce(method, row, "first call");
+    TRY(agree(row->each_call && !copy_back(row, false) ? MINIAPP_DEVICE : MINIAPP_DONE));
+    TRY(call_once(row, &row->timing.first));
+    announce(method, row, "first call");
     row->last = row->timing.first;
-    for (size_t i = 0; i < method->burnin && !status && !stop_signal(); i++)
-        status = call_once(row, &row->last);
+    for (size_t i = 0; i < method->burnin && !stop_signal(); i++)
+        TRY(call_once(row, &row->last));
     /* the very first call says little about the next ones */
-    if (!status && method->repetitions == 0 && method->burnin == 0)
-        status = call_once(row, &row->last);
-    return status;
+    const bool needs_another = method->repetitions == 0 && method->burnin == 0;
+    return needs_another ? call_once(row, &row->last) : MINIAPP_DONE;
 }
 
 /* A row's calls are made in ten turns, or in more if a turn would take too long, so that a run
@@ -148,13 +144,12 @@ static void share_out_turns(struct bench *bench)
 static enum miniapp_status warm_up(struct row *row, const struct method *method)
 {
     enum { MOST_EMPTY_CALLS = 1000 };
-    const enum miniapp_status status = burn_in(row, method);
+    TRY(burn_in(row, method));
     plan_turns(row, method);
     row->step_seconds = calloc(miniapp_sequence_step_count(row->sequence), sizeof(double));
-    if (!status && (!samples_open(&row->samples, row->wanted) || !row->step_seconds ||
-                    !samples_open(&row->empty, MOST_EMPTY_CALLS)))
-        return fail(MINIAPP_DEVICE, "out of memory for the times of a row");
-    return status;
+    return allocated(row->step_seconds && samples_open(&row->samples, row->wanted) &&
+                         samples_open(&row->empty, MOST_EMPTY_CALLS),
+                     "the times of a row");
 }
 
 /* ---- turns ---- */

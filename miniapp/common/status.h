@@ -15,8 +15,7 @@
 
 /* MINIAPP_DEVICE if memory is NULL; the message goes on with what it was for. */
 #define allocated(memory, ...)                                                                     \
-    ((memory) ? MINIAPP_DONE                                                                       \
-              : (fail(MINIAPP_DEVICE, "out of memory for " __VA_ARGS__), MINIAPP_DEVICE))
+    ((memory) ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for " __VA_ARGS__))
 
 /* Passes on the failure of a call at once; only where the function has nothing to release but what
  * its block owns (owned.h). */

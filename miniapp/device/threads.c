@@ -203,9 +203,7 @@ enum miniapp_status threads_refused(int threads, char reason[DEVICE_TEXT])
     if (tried > 0 && tried >= (threads > 0 ? threads : omp_get_max_threads()))
         return MINIAPP_DONE;
     pthread_once(&watching, watch_forks);
-    const enum miniapp_status wrong = check_count(reason);
-    if (wrong)
-        return wrong;
+    TRY(check_count(reason));
     if (!may_start_threads()) {
         omp_set_num_threads(tried = 1);
         snprintf(reason, DEVICE_TEXT,
@@ -214,17 +212,17 @@ enum miniapp_status threads_refused(int threads, char reason[DEVICE_TEXT])
         return threads > 1 ? MINIAPP_DEVICE : MINIAPP_DONE;
     }
     const size_t stack = stack_of_threads();
-    const enum miniapp_status small = check_stack(stack, reason);
+    TRY(check_stack(stack, reason));
     const int limit = omp_get_thread_limit(), most = omp_get_max_threads();
     const int wanted = threads > 0 ? threads : most, count = wanted < limit ? wanted : limit;
-    const int error = small || count < 2 ? 0 : try_to_start(count - 1, stack);
-    if (error)
+    const int error = count < 2 ? 0 : try_to_start(count - 1, stack);
+    if (error) {
         snprintf(reason, DEVICE_TEXT,
                  "%d threads with stacks of %.4g MB cannot be started (%s): take fewer threads, a "
                  "smaller OMP_STACKSIZE, or higher limits (ulimit -u, ulimit -v)",
                  count, (double)stack / 1e6, strerror(error));
-    if (small || error)
-        return small ? small : MINIAPP_DEVICE;
+        return MINIAPP_DEVICE;
+    }
     tried = wanted;
     had_threads = had_threads || count > 1;
     return MINIAPP_DONE;

@@ -24,9 +24,10 @@ enum miniapp_status output_failed(struct miniapp_output *output)
 
 /* Starts the file, in a format whose metadata has checksums. HDF5 takes no lock: no other process
  * knows the file. H5Ocopy would crash where a limit on the file's size is less than a page. */
-static enum miniapp_status start(struct miniapp_output *output)
+static enum miniapp_status start(struct miniapp_output *output, const char *path)
 {
     enum { PAGE = 4096 };
+    TRY(place_find(path, &output->place));
     TRY(replace_start(&output->place, &output->new));
     if (ftruncate(output->new.file, PAGE) != 0)
         return unwritable(&output->place, strerror(errno));
@@ -52,9 +53,7 @@ enum miniapp_status miniapp_output_open(const char *path, const char *const *rea
     output->file = output->dataset = output->new.file = -1;
     enum miniapp_status status = check_not_read("output", path, read_files, count);
     if (!status)
-        status = place_find(path, &output->place);
-    if (!status)
-        status = start(output);
+        status = start(output, path);
     if (status)
         miniapp_output_discard(output);
     else
@@ -248,11 +247,10 @@ enum miniapp_status miniapp_output_write(struct miniapp_output *output, const ch
         return null_given();
     if ((unsigned)precision >= MINIAPP_PRECISIONS)
         return fail(MINIAPP_USAGE, "there is no precision %d", (int)precision);
-    enum miniapp_status status = miniapp_output_begin(output, sequence, field, grid, precision);
-    if (!status &&
-        H5Dwrite(output->dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
-        status = output_failed(output);
-    return status ? status : miniapp_output_end(output);
+    TRY(miniapp_output_begin(output, sequence, field, grid, precision));
+    const herr_t error =
+        H5Dwrite(output->dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+    return error < 0 ? output_failed(output) : miniapp_output_end(output);
 }
 
 enum miniapp_status miniapp_output_attribute(struct miniapp_output *output, const char *name,

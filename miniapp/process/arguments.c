@@ -1,5 +1,6 @@
 #include "arguments.h"
 #include "listing.h"
+#include "owned.h"
 #include "printable.h"
 #include "provenance.h"
 #include "shape.h"
@@ -293,9 +294,8 @@ static error_t add_each(struct options *options, const char *list,
     error_t error = 0;
     for (const char *item = list, *end; !error; item = end + 1) {
         end = end_of_item(item);
-        char *const copy = strndup(item, (size_t)(end - item));
+        OWNED char *const copy = strndup(item, (size_t)(end - item));
         error = copy ? add(options, copy) : ENOMEM;
-        free(copy);
         if (!*end)
             break;
     }

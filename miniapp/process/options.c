@@ -1,5 +1,6 @@
 #include "options.h"
 #include "arguments.h"
+#include "owned.h"
 #include "ranks.h"
 #include "shape.h"
 #include "status.h"
@@ -24,16 +25,14 @@ static void set_defaults(struct options *options)
 /* Adds the tracers to the sequence that is stepped. */
 static enum miniapp_status set_tracers(struct options *options)
 {
-    char *text = NULL;
+    OWNED char *text = NULL;
     if (!options->tracers)
         return MINIAPP_DONE;
     if (!options->steps || options->kernel_count > 1)
         return fail(MINIAPP_USAGE, "--tracer needs --steps, and at most one kernel");
     if (asprintf(&text, "%s%s", miniapp_sequence_name(options->kernels[0]), options->tracers) < 0)
         return fail(MINIAPP_DEVICE, "out of memory for options");
-    const enum miniapp_status status = miniapp_sequence_find(text, &options->kernels[0]);
-    free(text);
-    return status;
+    return miniapp_sequence_find(text, &options->kernels[0]);
 }
 
 int options_most_threads(const struct options *options)

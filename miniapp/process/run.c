@@ -95,16 +95,14 @@ static enum miniapp_status open_devices(struct run *run)
         struct miniapp_device *device;
         char name[DEVICE_NAME];
         device_for_this_rank(options->devices[i], name);
-        enum miniapp_status status = miniapp_device_open(name, &device);
-        if (!status && is_open(run, device)) {
+        TRY(miniapp_device_open(name, &device));
+        if (is_open(run, device)) {
             warn("device '%s' is '%s', which is given already: it runs once", options->devices[i],
                  miniapp_device_label(device));
             miniapp_device_close(device);
-        } else if (!status) {
-            status = add_device_of(run, device);
+        } else {
+            TRY(add_device_of(run, device));
         }
-        if (status)
-            return status;
     }
     return check_variants(run);
 }
@@ -311,10 +309,10 @@ static enum miniapp_status plan(struct run *run, size_t first, size_t end, struc
     for (size_t shape = first; shape < end && !status; shape++)
         status = add_rows(run, shape, &method, bench);
     double rows[] = {bench->count, -bench->count};
-    status = agree_on(status, rows, 2);
-    if (!status && rows[0] != -rows[1])
-        status = fail(MINIAPP_USAGE, "processes find different devices: name each by its number");
-    return agree(status ? status : bench_check_memory(bench, run->input));
+    TRY(agree_on(status, rows, 2));
+    if (rows[0] != -rows[1])
+        return fail(MINIAPP_USAGE, "processes find different devices: name each by its number");
+    return agree(bench_check_memory(bench, run->input));
 }
 
 static enum miniapp_status open_rows(struct run *run, struct bench *bench,

@@ -416,18 +416,17 @@ static enum miniapp_status show_progress(struct run *run, const struct row *row)
     const double rate = (double)row->samples.count * time_step / passed / 365;
     double speed;
     char text[128], flow[40] = "";
-    enum miniapp_status status = MINIAPP_DONE;
     if (!run->is_watched || (fabs(row->samples.total - run->watched_at) < interval && done < 1))
         return MINIAPP_DONE;
     run->watched_at = row->samples.total;
     if (miniapp_sequence_carries(row->sequence, miniapp_field_find("u"))) {
-        status = miniapp_flow_speed(row->state, &speed);
+        TRY(miniapp_flow_speed(row->state, &speed));
         snprintf(flow, sizeof(flow), "%.3g m/s, ", speed);
     }
     snprintf(text, sizeof(text), "step %zu of %zu, %lu:%02lu left, %s%.3g years a day",
              steps_done(run, row), run->options.steps, left / 60, left % 60, flow, rate);
     progress_show(done, text);
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* Whether fields are looked at after a step, and a snapshot is written; without snapshots they are

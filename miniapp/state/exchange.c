@@ -318,14 +318,13 @@ static bool is_any_left(const struct exchange *exchange)
 
 static enum miniapp_status finish(struct miniapp_state *state)
 {
-    enum miniapp_status status = wait_for_exchange(state);
-    while (!status && is_any_left(state->exchange)) {
-        status = send_asked(state);
-        if (!status)
-            status = wait_for_exchange(state);
+    TRY(wait_for_exchange(state));
+    while (is_any_left(state->exchange)) {
+        TRY(send_asked(state));
+        TRY(wait_for_exchange(state));
     }
     state->exchange->asked_count = state->exchange->sent_count = 0;
-    return status;
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status exchange_ghosts(struct miniapp_state *state, struct slot *const *slots,
@@ -333,18 +332,15 @@ enum miniapp_status exchange_ghosts(struct miniapp_state *state, struct slot *co
 {
     const double start = seconds_now();
     TRY(backend_of(state)->select(state->device->number));
-    enum miniapp_status status = MINIAPP_DONE;
     if (state->exchange) {
-        status = finish(state);
-        if (!status)
-            status = start_exchange(state, slots, count);
-        if (!status)
-            status = wait_for_exchange(state);
+        TRY(finish(state));
+        TRY(start_exchange(state, slots, count));
+        TRY(wait_for_exchange(state));
     } else if (state->cyclic_x) {
         wrap_along_x(state, slots, count);
     }
     exchange_note(state, start, false);
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* ---- while kernels run ---- */

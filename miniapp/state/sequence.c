@@ -254,8 +254,8 @@ static enum miniapp_status make_bound(const char *text, struct miniapp_sequence 
     const char *const bindings = strchr(text, ':') + 1;
     if (!word(text, ":", name) || !bindings[strspn(bindings, ", ")])
         return fail(MINIAPP_USAGE, "kernels are NAME or NAME:ARGUMENT=FIELD,..., not '%s'", text);
-    const enum miniapp_status status = find_plain(name, &from);
-    return status ? status : bind_sequence(from, bindings, to);
+    TRY(find_plain(name, &from));
+    return bind_sequence(from, bindings, to);
 }
 
 static enum miniapp_status find_locked(const char *text, const struct miniapp_sequence **sequence);
