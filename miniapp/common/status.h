@@ -26,6 +26,13 @@
             return tried;                                                                          \
     } while (0)
 
+/* The first failure counts, where work goes on after one: to report all that is wrong, or because
+ * other processes wait. */
+static inline enum miniapp_status first_of(enum miniapp_status before, enum miniapp_status now)
+{
+    return before ? before : now;
+}
+
 /* Code that opens something which must not be left half done registers here, once, how to give it
  * up, using only calls that a signal handler may make. miniapp_abandon() runs all of these. */
 void on_abandon(void (*give_up)(void));

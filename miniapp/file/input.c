@@ -12,11 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum miniapp_status first_of(enum miniapp_status before, enum miniapp_status now)
-{
-    return before ? before : now;
-}
-
 /* A file that HDF5 cannot read may be damaged in other places, too, where HDF5 would crash. */
 bool goes_on(enum miniapp_status status)
 {

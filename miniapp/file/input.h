@@ -57,9 +57,6 @@ struct miniapp_input {
 /* Whether more can be reported of a file after a failure. */
 bool goes_on(enum miniapp_status status);
 
-/* Everything that is wrong is reported, and the first failure counts. */
-enum miniapp_status first_of(enum miniapp_status before, enum miniapp_status now);
-
 /* Whether w follows from u and v, since the file has these alone. */
 static inline bool makes_w(const struct miniapp_input *input)
 {

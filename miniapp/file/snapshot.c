@@ -160,8 +160,7 @@ static enum miniapp_status write_axes(struct miniapp_output *output,
     }
     for (enum miniapp_axis axis = MINIAPP_X; axis <= MINIAPP_Y; axis++) {
         const char *const name = axis == MINIAPP_X ? "dxt" : "dyt";
-        const enum miniapp_status gathered = miniapp_state_gather(state, name, 0, false, values);
-        status = status ? status : gathered;
+        status = first_of(status, miniapp_state_gather(state, name, 0, false, values));
         if (output && !status && is_written)
             is_written = write_horizontal(output, input, axis, has_faces, values,
                                           miniapp_axis_length(axis, &inner));
@@ -245,8 +244,7 @@ static enum miniapp_status write_levels(struct miniapp_output *output, struct mi
     const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
     enum miniapp_status status = MINIAPP_DONE;
     for (size_t z = 0; z < level_count(field, &inner); z++) {
-        const enum miniapp_status gathered = gather_level(state, field, name, z, level);
-        status = status ? status : gathered;
+        status = first_of(status, gather_level(state, field, name, z, level));
         if (output && !status && dataset >= 0 && !write_level(dataset, field, z, &inner, level))
             status = output_failed(output);
     }
@@ -314,12 +312,10 @@ static enum miniapp_status write_carried(struct miniapp_output *output, struct m
     const hid_t dataset = writes ? create_carried(output, state, field, name != field->name) : -1;
     const enum miniapp_status created =
         writes && dataset < 0 ? output_failed(output) : MINIAPP_DONE;
-    enum miniapp_status status = write_levels(output, state, field, name, dataset, level);
-    status = created ? created : status;
-    if (field->has_wall) {
-        const enum miniapp_status written = write_wall(output, status ? -1 : dataset, state, name);
-        status = status ? status : written;
-    }
+    enum miniapp_status status =
+        first_of(created, write_levels(output, state, field, name, dataset, level));
+    if (field->has_wall)
+        status = first_of(status, write_wall(output, status ? -1 : dataset, state, name));
     if (dataset >= 0 && H5Dclose(dataset) < 0 && !status)
         status = output_failed(output);
     return status;
@@ -376,9 +372,8 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
     for (size_t i = 0; i < count && !(status && !state->exchange); i++) {
         char name[RECORD_NAME];
         const char *const own = written[i]->name;
-        const enum miniapp_status done = write_carried(
-            output, state, written[i], are_means ? mean_name(own, name) : own, &level);
-        status = status ? status : done;
+        status = first_of(status, write_carried(output, state, written[i],
+                                                are_means ? mean_name(own, name) : own, &level));
     }
     free(level.plane);
     if (status || !output)

@@ -81,7 +81,8 @@ static enum miniapp_status use_plane(struct run *run, struct output_use *use, si
 static enum miniapp_status add_check(struct run *run, const struct row *row,
                                      const struct miniapp_field *field, struct output_use *use)
 {
-    struct check *const check = results_add_check(&run->results);
+    struct results *const results = &run->results;
+    struct check *const check = grow(&results->checks, &results->check_count, sizeof(*check));
     TRY(allocated(check, "results"));
     check->row = result_like(row);
     check->variable = miniapp_field_name(field);
@@ -92,7 +93,9 @@ static enum miniapp_status add_check(struct run *run, const struct row *row,
 static enum miniapp_status add_checksum(struct run *run, const struct row *row,
                                         const struct miniapp_field *field, struct output_use *use)
 {
-    struct checksum *const checksum = results_add_checksum(&run->results);
+    struct results *const results = &run->results;
+    struct checksum *const checksum =
+        grow(&results->checksums, &results->checksum_count, sizeof(*checksum));
     TRY(allocated(checksum, "results"));
     checksum->row = result_like(row);
     checksum->variable = miniapp_field_name(field);
@@ -132,12 +135,12 @@ static enum miniapp_status use_output(struct run *run, struct row *row,
             miniapp_state_gather(row->state, bound->name, p, has_ghosts, plane);
         if (is_user && !status && !gathered)
             status = use_plane(run, &use, p, plane, planes.elements);
-        status = status ? status : gathered;
+        status = first_of(status, gathered);
     }
     if (run->options.output && gathered_planes && !has_ghosts) {
-        const enum miniapp_status added = miniapp_output_wall(
-            is_user && !status ? run->output : NULL, row->state, bound->field, bound->name);
-        status = status ? status : added;
+        struct miniapp_output *const output = is_user && !status ? run->output : NULL;
+        status =
+            first_of(status, miniapp_output_wall(output, row->state, bound->field, bound->name));
     }
     if (is_user && !status && gathered_planes)
         status = end_use(run, row, bound->field, &use);

@@ -134,15 +134,6 @@ static enum miniapp_status check_verdicts(const struct run *run)
                       is_of_another_input(run) ? ", which was made from another input" : "");
 }
 
-/* MINIAPP_MISMATCH where outputs are not finite or beyond their limits, where a budget is not kept,
- * or where a reference differs. */
-static enum miniapp_status judge(const struct run *run)
-{
-    TRY(check_outputs(run));
-    TRY(check_budgets(run));
-    return check_verdicts(run);
-}
-
 /* ---- the end ---- */
 
 /* Puts the output in its place, unless it is of steps in time that did not reach the last one. */
@@ -187,8 +178,11 @@ enum miniapp_status conclude(struct run *run)
     if (options->output && !ended)
         TRY(publish_final_output(run));
     TRY(report(&run->results, options->format));
-    if (!ended)
-        return judge(run);
+    if (!ended) {
+        TRY(check_outputs(run));
+        TRY(check_budgets(run));
+        return check_verdicts(run);
+    }
     if (options->every)
         return warn_of_restart(run);
     warn("ended by %s: %s", run->results.interrupted,

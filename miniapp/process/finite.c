@@ -100,7 +100,6 @@ enum miniapp_status find_nonfinite(const struct miniapp_input *input, const stru
     return agree_on_first(status, &found->is_there, &found->element, &found->value);
 }
 
-enum { FLOW_TEXT = 80 };
 static const char others[] = "; so are ";
 
 /* Whether a text of note_nonfinite names a field: as the first one, or in its list of others. */
@@ -118,32 +117,23 @@ static bool is_noted(const char *text, const char *name)
     return false;
 }
 
-/* "Courant numbers 0.1, 0.2 and 3"; "" where steps take no flow. */
-static const char *courant_text(const struct miniapp_flow *flow, char text[FLOW_TEXT])
-{
-    text[0] = '\0';
-    if (flow->is_there)
-        snprintf(text, FLOW_TEXT, "Courant numbers %.3g, %.3g and %.3g", flow->courant[0],
-                 flow->courant[1], flow->courant[2]);
-    return text;
-}
-
 void note_nonfinite(const struct row *row, const struct bound_field *output,
                     const struct nonfinite *found, size_t step, char text[NONFINITE_TEXT])
 {
     const char *const name = miniapp_field_name(output->field);
     const size_t used = strlen(text), room = NONFINITE_TEXT - used;
-    char place[ELEMENT_NAME], after[40] = "", flow[FLOW_TEXT] = "";
+    char place[ELEMENT_NAME], after[40] = "", flow[80] = "";
+    const double *const courant = row->flow.courant;
     if (step > 0)
         snprintf(after, sizeof(after), " after step %zu", step);
-    if (isfinite(found->value))
-        courant_text(&row->flow, flow);
+    if (isfinite(found->value) && row->flow.is_there) /* else its steps take none */
+        snprintf(flow, sizeof(flow), ", with Courant numbers %.3g, %.3g and %.3g", courant[0],
+                 courant[1], courant[2]);
     if (used == 0)
-        snprintf(text, room, "%s is %g%s in %s on %s in %s%s%s",
+        snprintf(text, room, "%s is %g%s in %s on %s in %s%s",
                  element_name(name, output->field, &found->grid, found->element, place),
                  found->value, after, miniapp_sequence_name(row->sequence),
-                 miniapp_device_label(row->device), miniapp_precision_name(row->precision),
-                 flow[0] ? ", with " : "", flow);
+                 miniapp_device_label(row->device), miniapp_precision_name(row->precision), flow);
     else if (!is_noted(text, name))
         snprintf(text + used, room, "%s%s", strstr(text, others) ? ", " : others, name);
 }

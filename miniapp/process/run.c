@@ -315,21 +315,14 @@ static enum miniapp_status plan(struct run *run, size_t first, size_t end, struc
     return agree(bench_check_memory(bench, run->input));
 }
 
-static enum miniapp_status open_rows(struct run *run, struct bench *bench,
-                                     const struct method *method)
-{
-    const double start = seconds_now();
-    const enum miniapp_status status = bench_open(bench, run->input, method);
-    run->results.read_seconds += seconds_now() - start;
-    return status;
-}
-
 static enum miniapp_status run_shapes(struct run *run, size_t first, size_t end)
 {
     const struct method method = method_of(run);
     CLOSED_BENCH struct bench bench = {0};
     TRY(plan(run, first, end, &bench));
-    TRY(open_rows(run, &bench, &method));
+    const double start = seconds_now();
+    TRY(bench_open(&bench, run->input, &method));
+    run->results.read_seconds += seconds_now() - start;
     if (!stop_signal())
         TRY(agree(steps_begin(run, &bench)));
     TRY(agree(bench_measure(&bench, &method)));

@@ -48,11 +48,6 @@ static void name_file(const struct run *run, const char *what, size_t step, char
     snprintf(path, PATH_MAX, "%.*s.%s%06zu%s", (int)(suffix - output), output, what, step, suffix);
 }
 
-static void name_snapshot(const struct run *run, size_t step, char path[PATH_MAX])
-{
-    name_file(run, "", step, path);
-}
-
 /* The whole state beside snapshots of chosen fields, which have an attribute of this name. */
 #define CHOSEN_NAME "chosen_fields"
 static void name_state(const struct run *run, char path[PATH_MAX])
@@ -71,7 +66,7 @@ static size_t step_of_name(const struct run *run, const char *name)
     if (strncmp(name, output, stem) != 0 || name[stem] != '.')
         return 0;
     const size_t step = strtoull(name + stem + 1, NULL, 10);
-    name_snapshot(run, step, path);
+    name_file(run, "", step, path);
     return strcmp(find_name(path), name) == 0 ? step : 0;
 }
 
@@ -104,7 +99,7 @@ static enum miniapp_status find_whole(const struct run *run, size_t step, bool *
 {
     static const char *const name = CHOSEN_NAME;
     char chosen[1][MINIAPP_TEXT] = {""};
-    name_snapshot(run, step, path);
+    name_file(run, "", step, path);
     *is_state = access(path, F_OK) != 0;
     if (!*is_state)
         TRY(miniapp_snapshot_texts(path, 1, &name, chosen));
@@ -170,7 +165,7 @@ static enum miniapp_status check_earlier(const struct run *run)
     for (size_t step; !status && (step = next_snapshot(run, entries)) > 0;) {
         const bool is_replaced = step <= options->steps && step % options->every == 0;
         if (step > run->first_step && is_replaced) {
-            name_snapshot(run, step, path);
+            name_file(run, "", step, path);
             status = check_target(run, path);
         } else if (step > run->first_step) {
             stays = step < stays ? step : stays;
@@ -182,7 +177,7 @@ static enum miniapp_status check_earlier(const struct run *run)
     if (count == 0 || status || options->restart) /* which is of the series, or said so */
         return status;
     if (stays < SIZE_MAX)
-        name_snapshot(run, stays, path);
+        name_file(run, "", stays, path);
     else
         name_state(run, path);
     if (count > 1)

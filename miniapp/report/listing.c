@@ -11,13 +11,6 @@
 
 /* ---- kernels ---- */
 
-static void describe_range(const struct miniapp_field *field, char range[RANGE_TEXT])
-{
-    double least, most;
-    miniapp_field_range(field, &least, &most);
-    range_text(least, most, range);
-}
-
 /* An output that the settings leave untouched says so. */
 static void list_argument(const struct miniapp_sequence *sequence, size_t place,
                           const struct miniapp_settings *settings)
@@ -30,8 +23,10 @@ static void list_argument(const struct miniapp_sequence *sequence, size_t place,
                          !miniapp_sequence_makes(sequence, field, settings);
     const bool is_renamed = strcmp(name, miniapp_field_name(field)) != 0;
     char axes[32] = "", range[RANGE_TEXT] = "";
+    double least, most;
+    miniapp_field_range(field, &least, &most);
     if (miniapp_is_real(miniapp_field_type(field)))
-        describe_range(field, range);
+        range_text(least, most, range);
     if (!miniapp_field_rank(field))
         strcpy(axes, "-");
     for (int i = 0; i < miniapp_field_rank(field); i++) {

@@ -24,21 +24,6 @@ bool same_row(const struct result *a, const struct result *b)
     return same_work(a, b) && same_place(a, b) && a->each_call == b->each_call;
 }
 
-struct result *results_add(struct results *results)
-{
-    return grow(&results->results, &results->result_count, sizeof(*results->results));
-}
-
-struct check *results_add_check(struct results *results)
-{
-    return grow(&results->checks, &results->check_count, sizeof(*results->checks));
-}
-
-struct checksum *results_add_checksum(struct results *results)
-{
-    return grow(&results->checksums, &results->checksum_count, sizeof(*results->checksums));
-}
-
 static struct result *find(const struct results *results, const struct result *wanted)
 {
     for (size_t i = 0; i < results->result_count; i++)
@@ -63,7 +48,7 @@ struct result *results_put(struct results *results, const struct result *wanted)
 {
     struct result *const known = find(results, wanted);
     if (!known)
-        return results_add(results);
+        return grow(&results->results, &results->result_count, sizeof(*known));
     free_result(known);
     return known;
 }

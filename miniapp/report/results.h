@@ -123,14 +123,9 @@ struct results {
     for (const struct result *r = (all)->results;                                                  \
          (size_t)(r - (all)->results) < (all)->result_count; r++)
 
-/* Adds a new, empty one; NULL if memory is short. Earlier ones move. */
-struct result *results_add(struct results *results);
-
-/* As results_add, but a result like `wanted` is emptied and returned. */
+/* A new, empty one, which may move the others; or one that is there and like `wanted`, emptied.
+ * NULL if memory is short. */
 struct result *results_put(struct results *results, const struct result *wanted);
-
-struct check *results_add_check(struct results *results);
-struct checksum *results_add_checksum(struct results *results);
 
 /* Whether two are of the same kernel, precision and size; and also of the same device, variant,
  * threads and way of transfer. */

@@ -1,4 +1,5 @@
 #include "resume.h"
+#include "owned.h"
 #include "report.h"
 #include "same_file.h"
 #include "status.h"
@@ -238,7 +239,7 @@ static struct miniapp_solution solution_of(const json_t *all)
 static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
                                     struct results *results)
 {
-    struct result *const result = results_add(results);
+    struct result *const result = grow(&results->results, &results->result_count, sizeof(*result));
     TRY(allocated(result, "results"));
     *result = labels_of(row);
     for (const struct column *column = columns; column->name; column++)
@@ -259,7 +260,8 @@ static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
 
 static enum miniapp_status load_checksum(const json_t *entry, struct results *results)
 {
-    struct checksum *const checksum = results_add_checksum(results);
+    struct checksum *const checksum =
+        grow(&results->checksums, &results->checksum_count, sizeof(*checksum));
     TRY(allocated(checksum, "results"));
     checksum->row = labels_of(entry);
     checksum->variable = text_or_empty(entry, "variable");

@@ -21,18 +21,13 @@ static struct part part_of_rank(const struct miniapp_field *field, const struct 
                          ghosts);
 }
 
-static void copy_own(const double *own, const struct part *part, double *values)
-{
-    copy_part(own + part->y0 * part->block_nx + part->x0, part->block_nx, values, part->nx,
-              part->nx, part->ny);
-}
-
 /* All of it goes through the first process, which holds no more than a plane. */
 static void gather(const struct miniapp_field *field, const struct blocks *blocks,
                    const double *own, bool ghosts, double *values, double *plane)
 {
     const struct part part = part_of_rank(field, blocks, ranks_own(), ghosts);
-    copy_own(own, &part, values);
+    copy_part(own + part.y0 * part.block_nx + part.x0, part.block_nx, values, part.nx, part.nx,
+              part.ny);
     if (ranks_own() > 0)
         ranks_send(0, values, part.nx * part.ny * sizeof(*values));
     for (int rank = 0; rank < ranks_count() && ranks_own() == 0; rank++) {
