@@ -56,8 +56,7 @@ def test_corners_on_the_southern_wall(cyclic, columns):
 
 def read_from(state, kernel):
     """{argument: its field} of all that a kernel reads."""
-    return {argument.name: state[argument.field.name] for argument in package.kernels()[kernel].arguments
-            if argument.access in package.functions.READS}
+    return {argument.name: state[argument.field.name] for argument in package.kernels()[kernel].reads()}
 
 
 def run(code, **environment):
@@ -74,8 +73,7 @@ def test_functions_make_what_the_program_makes(together, kernel, device, origina
     state = package.load(original, kernel.name)
     settings = {setting.name: state.setting(setting.name) for setting in described.settings}
     made = getattr(package, kernel.name)(*read_from(state, kernel.name).values(), device=device, **settings)
-    written = [argument.field for argument in described.arguments
-               if argument.access in package.functions.WRITES]
+    written = [argument.field for argument in described.writes()]
     assert {field.name for field in written} == {dataset.name for dataset in kernel.outputs}
     for field, values in zip(written, made if len(written) > 1 else [made]):
         np.testing.assert_array_equal(inside(field, values), read_of(kernel.name, output, field.name))
@@ -728,7 +726,7 @@ for _ in range(600):
     kernel = miniapp.kernels()[name]
     shape = dict(z=6, y=9, x=11, ip=2, jp=2, kr=2)
     given = [np.ones([shape[axis] for axis in argument.field.axes]) * rng.choice([0, 1, 3])
-             for argument in kernel.arguments if argument.access in miniapp.functions.READS]
+             for argument in kernel.reads()]
     for place in range(len(given)):
         if rng.random() < 1 / len(given):
             given[place] = anything()

@@ -9,20 +9,14 @@ from collections.abc import Callable
 import numpy as np
 
 from . import ghosts
-from .library import HALO, Access, Kernel, Library, Type, UsageError
+from .library import HALO, Kernel, Library, Type, UsageError
 from .state import as_array
-
-READS, WRITES = (Access.READ, Access.UPDATE), (Access.WRITE, Access.UPDATE)
-
-
-def arguments_of(kernel: Kernel, accesses):
-    return [argument for argument in kernel.arguments if argument.access in accesses]
 
 
 def is_optional(kernel, argument, given):
     """Whether a call may leave it out: it is 0 then or, if another argument stands in for it, that one."""
     field = argument.field
-    needed = {other.field.name for other in arguments_of(kernel, READS) if not other.field.is_optional}
+    needed = {other.field.name for other in kernel.reads() if not other.field.is_optional}
     return field.may_be_absent(given, given) and (not field.stand_in or field.stand_in in needed)
 
 
@@ -30,13 +24,13 @@ def make(library: Library, name: str) -> Callable:
     """The function of that name."""
     kernel = library.kernels[name]
     signature = make_signature(kernel)
-    outputs = arguments_of(kernel, WRITES)
+    outputs = kernel.writes()
     results = namedtuple(kernel.name, [argument.name for argument in outputs])
 
     def function(*args, **kwargs):
         given = bind(kernel, signature, args, kwargs)
         fields = {argument.field.name: array_of(argument, given.pop(argument.name))
-                  for argument in arguments_of(kernel, READS) if argument.name in given}
+                  for argument in kernel.reads() if argument.name in given}
         fields = ghosts.run(library, name, name, fields, HALO, False, **given)
         made = results(*(fields.get(argument.field.name) for argument in outputs))
         return made if len(made) > 1 else made[0]
@@ -53,7 +47,7 @@ def make(library: Library, name: str) -> Callable:
 def bind(kernel, signature, args, kwargs):
     """{name: value} of what is given."""
     try:
-        read = {argument.name: argument for argument in arguments_of(kernel, READS)}
+        read = {argument.name: argument for argument in kernel.reads()}
         given = {name: value for name, value in signature.bind_partial(*args, **kwargs).arguments.items()
                  if value is not None or name not in read}
         for name, argument in read.items():
@@ -66,10 +60,9 @@ def bind(kernel, signature, args, kwargs):
 
 def make_signature(kernel: Kernel) -> inspect.Signature:
     kind, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-    outputs = arguments_of(kernel, WRITES)
+    outputs = kernel.writes()
     return inspect.Signature(
-        [inspect.Parameter(argument.name, kind, annotation=np.ndarray)
-         for argument in arguments_of(kernel, READS)]
+        [inspect.Parameter(argument.name, kind, annotation=np.ndarray) for argument in kernel.reads()]
         + [inspect.Parameter("device", keyword, default="cpu", annotation=str),
            inspect.Parameter("precision", keyword, default="float64", annotation=str),
            inspect.Parameter("check", keyword, default=True, annotation=bool)]
@@ -99,7 +92,7 @@ def describe(kernel: Kernel) -> str:
              "and x. Cells that the kernel does not write, such as ghosts, are 0. An output that the settings leave",
              "untouched is None.", "",
              "Parameters", "----------"]
-    for argument in arguments_of(kernel, READS):
+    for argument in kernel.reads():
         lines += describe_argument(argument, is_optional(kernel, argument, {}))
     lines += ['device : "cpu", "gpu", "gpu:N" or "auto"', 'precision : "float64" or "float32"',
               "check : bool", "    whether arrays have to be in their ranges on water, by the mask if there is one"]
@@ -108,7 +101,7 @@ def describe(kernel: Kernel) -> str:
                   f"default {setting.default:g}",
                   f"    {setting.long_name}; {setting.range}"]
     lines += ["", "Returns", "-------"]
-    for argument in arguments_of(kernel, WRITES):
+    for argument in kernel.writes():
         lines += describe_argument(argument, False)
     return "\n".join([*lines, "", "References", "----------", kernel.citation, ""])
 

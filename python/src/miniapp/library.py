@@ -326,6 +326,12 @@ class Kernel:
     arguments: tuple[Argument, ...]
     settings: tuple[Setting, ...]
 
+    def reads(self) -> list[Argument]:
+        return [argument for argument in self.arguments if argument.access in (Access.READ, Access.UPDATE)]
+
+    def writes(self) -> list[Argument]:
+        return [argument for argument in self.arguments if argument.access in (Access.WRITE, Access.UPDATE)]
+
 
 @dataclasses.dataclass(frozen=True)
 class Step:
@@ -339,10 +345,10 @@ class Step:
         return f"{self.kernel.name}:{','.join(f'{key.name}={field}' for key, field in self.fields.items())}"
 
     def reads(self) -> list[str]:
-        return [field for key, field in self.fields.items() if key.access in (Access.READ, Access.UPDATE)]
+        return [self.fields[argument] for argument in self.kernel.reads()]
 
     def writes(self) -> list[str]:
-        return [field for key, field in self.fields.items() if key.access in (Access.WRITE, Access.UPDATE)]
+        return [self.fields[argument] for argument in self.kernel.writes()]
 
 
 class Library:

@@ -20,7 +20,6 @@ with needing("xarray", "xarray"):
 
 from . import ghosts
 from . import library as libraries
-from .functions import WRITES, arguments_of
 from .importer import complete, plausible, table
 from .importer.problem import NOTES
 from .library import Field, InputError, UsageError
@@ -62,7 +61,7 @@ class Ocean:
         made = ghosts.run(library, PATH, kernel, part.g, halo, cyclic, device, precision, walls=self.walls(library),
                           **{**own, **settings})
         results = xarray.Dataset({argument.field.name: as_result(argument.field, made[argument.field.name], part)
-                                  for argument in arguments_of(library.kernels[kernel], WRITES)
+                                  for argument in library.kernels[kernel].writes()
                                   if argument.field.name in made})
         return results if len(results) > 1 else results[next(iter(results))]
 
