@@ -115,7 +115,7 @@ static void VARIANT(upward_velocity)(const struct kernel_call *call)
         for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
             const struct span part = {x0, x0 + ROW_PART(nx)};
             upward(w_wgrid, u_wgrid, v_wgrid, NULL, dzw, dxt, dyt, cost, cosu, part, y,
-                   y + rows_left(rows, y, ny), nx, ny, nz);
+                   y + rows_left(rows, y, ny), nx, ny, nz, true);
         }
 }
 

@@ -19,6 +19,6 @@ void VARIANT(vertical_velocity)(const struct kernel_call *call)
         for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
             const struct span part = {x0, x0 + ROW_PART(nx)};
             upward(w, u, v, maskW, dzt, dxt, dyt, cost, cosu, part, y, y + rows_left(rows, y, ny),
-                   nx, ny, nz);
+                   nx, ny, nz, true);
         }
 }

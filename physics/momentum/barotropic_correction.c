@@ -8,7 +8,8 @@
  */
 #define DESCRIPTION "momentum/barotropic_correction.kernel"
 #include "arguments.h"
-#include "span.h"
+#include "mixing/continuity.h"
+#include "rows.h"
 
 /* The gains of the columns of u and v at a T cell, from their lowest wet levels up. */
 struct gain {
@@ -83,28 +84,6 @@ INLINED void correct_row(const struct arguments *a, count y, struct span part)
     }
 }
 
-INLINED void raise_row(const struct arguments *a, count y, struct span part)
-{
-    const count nx = a->nx, plane = a->ny * nx;
-    const struct span inside = interior(part, y, nx, a->ny);
-    const count south = y > 0 ? 1 : 0;
-    const real per_dy = 1 / (a->cost[y] * a->dyt[y]);
-    const real north = a->cosu[y] * per_dy, from_south = a->cosu[y - south] * per_dy;
-    for (count k = 0; k < a->nz; k++) {
-        const count row = k * plane + y * nx, below = k > 0 ? plane : 0;
-        zero_outside(a->w_taup1 + row, part, inside);
-        ALONG_X
-        for (count x = inside.begin; x < inside.end; x++) {
-            const count i = row + x;
-            const real *const u = a->u_taup1 + i, *const v = a->v_taup1 + i;
-            const real out =
-                (u[0] - u[-1]) / (a->cost[y] * a->dxt[x]) + (north * v[0] - from_south * v[-nx]);
-            const real from_below = below ? a->w_taup1[i - below] : 0;
-            a->w_taup1[i] = from_below - a->maskW[i] * a->dzt[k] * out;
-        }
-    }
-}
-
 void VARIANT(barotropic_correction)(const struct kernel_call *call)
 {
 #include "unpack.h"
@@ -116,12 +95,12 @@ void VARIANT(barotropic_correction)(const struct kernel_call *call)
             };
             correct_row(&a, y, chunk(x0, nx));
         }
+    const count rows = rows_together(ny);
     PARALLEL_COLUMNS
-    for (count y = 0; y < ny; y++)
-        for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
-            const struct arguments a = {
-#include "gather.h"
-            };
-            raise_row(&a, y, chunk(x0, nx));
+    for (count y = 0; y < ny; y += rows)
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+            const struct span part = {x0, x0 + ROW_PART(nx)};
+            upward(w_taup1, u_taup1, v_taup1, maskW, dzt, dxt, dyt, cost, cosu, part, y,
+                   y + rows_left(rows, y, ny), nx, ny, nz, false);
         }
 }
