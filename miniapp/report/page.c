@@ -116,7 +116,7 @@ static void print_efficiency(const struct page *page, const struct result *r)
 {
     const double efficiency = result_efficiency(r, page->results);
     if (!isnan(efficiency))
-        print(" %4.0f%%", 100 * efficiency);
+        print(" %4.0f%%", fmin(100 * efficiency, 9999)); /* more is a disturbed call */
     else
         print(" %5s", "");
 }
