@@ -9,7 +9,7 @@
  * does or there is no such file. */
 bool scan_lines(const char *path, const char *format, void *value);
 
-/* That of %lf; NAN if there is none. */
+/* The number in the first line that matches `format`, which has one %lf; NAN if none does. */
 double number_in(const char *path, const char *format);
 
 /* Bytes that may still be taken; infinite where nothing limits them. */

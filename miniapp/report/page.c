@@ -115,8 +115,10 @@ const char *time_in_words(double seconds, char text[16])
 static void print_efficiency(const struct page *page, const struct result *r)
 {
     const double efficiency = result_efficiency(r, page->results);
-    if (!isnan(efficiency))
-        print(" %4.0f%%", fmin(100 * efficiency, 9999)); /* more is a disturbed call */
+    if (efficiency > 99.99) /* of a disturbed call */
+        print(" >999%%");
+    else if (!isnan(efficiency))
+        print(" %4.0f%%", 100 * efficiency);
     else
         print(" %5s", "");
 }

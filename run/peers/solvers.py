@@ -143,10 +143,11 @@ def compare(form, nx, ny, options):
     problem = ocean.problem(ours.outputs()[-1])
     solvers, prepared, tolerances, failed = {"miniapp": ours, "ready": Ready(ocean, ours.outputs()[-1])}, {}, {}, 0
     for name, make in SOLVERS.items():
-        try:
-            prepared[name], solvers[name] = cpu(lambda make=make: make(problem))
-        except hypre.Missing as missing:
-            safely.say(missing)
+        if name not in options.without:
+            try:
+                prepared[name], solvers[name] = cpu(lambda make=make: make(problem))
+            except hypre.Missing as missing:
+                safely.say(missing)
     for name, solver in list(solvers.items()):
         tolerances[name] = tolerance_for(solver, problem)
         if tolerances[name] is None:

@@ -28,7 +28,7 @@ class Stepped:
         self.path = write(folder / f"{name}.h5", self.before, self.settings)
 
     def write_without_ghosts(self, path):
-        """The same in a file that has the cells inside alone, corners on the southern wall in attributes."""
+        """This ocean in a file that has the cells inside alone, corners on the southern wall in attributes."""
         values = {name: value[INSIDE] if value.ndim > 1 else value[2:-2] if name in LINES else value
                   for name, value in self.before.items()}
         write(path, values, self.settings, halo=0)
@@ -44,7 +44,7 @@ class Stepped:
 
 
 class Frozen(Stepped):
-    """Whose flow is given, with the volumes of its cells."""
+    """An ocean in a given flow, with the volumes of its cells."""
 
     def __init__(self, name, folder):
         super().__init__("steps.h5", name, SETUPS[name], folder)
@@ -57,7 +57,7 @@ class Frozen(Stepped):
 
 
 class Whole(Stepped):
-    """With all that a step makes."""
+    """An ocean with all that a step makes."""
 
     def __init__(self, name, folder):
         super().__init__("ocean.h5", name, "ocean", folder, solver_tolerance=1e-13)

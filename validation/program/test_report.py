@@ -192,6 +192,17 @@ def test_the_table_fits_a_page(miniapp, small, reference, devices):
     assert re.search(rf"^kernel{varying} +nx x ny x nz .* speedup  eff.$", table, re.MULTILINE)
 
 
+def test_an_absurd_efficiency_keeps_to_its_column(miniapp, small, tmp_path):
+    """A call that others held up a thousandfold, from a file of --resume."""
+    saved = tmp_path / "saved.json"
+    words = (small, "-k", "eos", "-t", "1,2", "-s", "1k", "-r", 1, "--resume", saved)
+    miniapp.passes(*words)
+    results = json.loads(saved.read_text())
+    results["results"][0]["median_s"] = 1000 * results["results"][1]["median_s"]
+    saved.write_text(json.dumps(results))
+    assert re.search(r"^eos +2 .* 1000.00 >999%", miniapp.passes(*words), re.MULTILINE)
+
+
 def test_the_machine_and_the_cache_that_holds_a_row(miniapp, small):
     """They are hwloc's, and what Linux says itself; a row on as many points as its largest cache has KiB times 100 is in
     none."""

@@ -338,12 +338,12 @@ def compare_external(miniapp, *arguments):
 
 def test_solvers_of_the_external_mode(miniapp):
     """All reach the same residual, hypre's where it is installed."""
-    done = compare_external(miniapp, "--size", "30x24", "--steps", "3", "--rounds", "1")
+    done = compare_external(miniapp, "--size", "30x24", "--steps", "3", "--rounds", "1", "--without", "Jacobi")
     assert done.returncode == DONE, done
     rows = [line.split() for line in done.stdout.splitlines() if line.startswith("  ")]
     lacks = {"run/compare-external: libHYPRE is missing: apt-get install libhypre-dev"} & {*done.stderr.splitlines()}
     hypre = () if lacks else ("PFMG", "BoomerAMG")
-    assert [row[0] for row in rows] == 2 * ["miniapp", "ready", "LU", "ILU", "Jacobi", *hypre]
+    assert [row[0] for row in rows] == 2 * ["miniapp", "ready", "LU", "ILU", *hypre]
     assert all(float(row[4]) <= 1e-10 for row in rows)
 
 

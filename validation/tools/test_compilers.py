@@ -162,7 +162,7 @@ def test_every_kernel_is_compared(outcome, miniapp):
 
 
 def test_outputs_are_validated(outcome, reference):
-    """Of a field that several kernels write, each by its own."""
+    """A field that several kernels write has a verdict for each."""
     def verdicts():
         code, printed, _ = outcome(["good"], more=("--rounds", "0", "--reference", str(reference), "--format", "json"))
         rows = json.loads(printed)

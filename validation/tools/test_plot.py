@@ -60,7 +60,7 @@ def script(*arguments):
 
 
 def plot(*arguments):
-    """By a copy of this process, which has its packages."""
+    """Runs it in a copy of this process, which has its packages."""
     return forked("plot", *arguments)
 
 
