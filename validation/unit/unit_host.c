@@ -1,5 +1,5 @@
 /*
- * What the host's kernels ask of the processor, and where their memory lies in cache lines.
+ * The processor that the host's kernels ask for, and where their memory lies in cache lines.
  */
 #include "host.h"
 #include "unit.h"
