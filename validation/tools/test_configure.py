@@ -1,6 +1,7 @@
 """What configure refuses, in one line."""
 
 import functools
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -42,6 +43,18 @@ def build_by(tmp_path_factory):
 ])
 def test_configure_refuses(build_by, compiler, targets, complaint):
     refuses(complaint, build_by(compiler), f"-DCMAKE_C_COMPILER={compiler}", f"-DMINIAPP_OFFLOAD={targets}")
+
+
+@pytest.mark.parametrize("compiler,flags,advice", [
+    ("clang-19", "-Wno-builtin-macro-redefined -D__clang_major__=16", "install libomp-16-dev"),
+    ("gcc-12", "", "choose clang-19 or gcc"),
+])
+def test_advice_without_openmp(tmp_path, monkeypatch, compiler, flags, advice):
+    """It names the package of the compiler's own version."""
+    monkeypatch.setenv("CFLAGS", flags)
+    done = configure(tmp_path, f"-DCMAKE_C_COMPILER={compiler}", "-DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON")
+    assert done.returncode and "the build needs is missing" in done.stderr, done
+    assert re.search(f"host threads: OpenMP +missing: {advice}$", done.stdout, re.MULTILINE), done
 
 
 def test_variants(tmp_path):
