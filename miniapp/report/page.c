@@ -11,9 +11,16 @@ static int wider(int width, const char *text)
     return (int)strlen(text) > width ? (int)strlen(text) : width;
 }
 
+static int wider_count(int width, size_t count)
+{
+    const int digits = snprintf(NULL, 0, "%zu", count);
+    return digits > width ? digits : width;
+}
+
 struct page page_of(const struct results *results)
 {
-    struct page page = {.results = results, .name = 10, .device = 6, .variant = 7, .shape = 12};
+    struct page page = {.results = results, .name = 10, .device = 6, .variant = 7};
+    page.shape = 12, page.calls = 7, page.points = 8;
     page.has_variants = results_vary_variants(results);
     page.has_threads = results_vary_threads(results);
     for (size_t i = 0; i < results->result_count; i++) {
@@ -25,6 +32,8 @@ struct page page_of(const struct results *results)
         page.device = wider(page.device, r->device);
         page.variant = wider(page.variant, r->variant);
         page.shape = wider(page.shape, shape_text(&r->grid, shape));
+        page.calls = wider_count(page.calls, r->timing.calls);
+        page.points = wider_count(page.points, miniapp_grid_points(&r->grid));
     }
     return page;
 }
@@ -63,8 +72,8 @@ int page_row(const struct page *page, const struct result *row)
 int page_head(const struct page *page, const struct result *row)
 {
     const int column = page_row(page, row);
-    print(" %9zu points:", miniapp_grid_points(&row->grid));
-    return column + 18;
+    print(" %*zu points:", page->points, miniapp_grid_points(&row->grid));
+    return column + page->points + 9;
 }
 
 int page_item(int column, const char *format, ...)
@@ -140,7 +149,7 @@ static void print_times(const struct page *page, const struct result *r)
     const double times[] = {r->timing.min, r->timing.p25, r->timing.median, r->timing.p75};
     char text[64];
     page_row(page, r);
-    print(" %-*s %7zu", page->shape, shape_text(&r->grid, text), r->timing.calls);
+    print(" %-*s %*zu", page->shape, shape_text(&r->grid, text), page->calls, r->timing.calls);
     for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
         if (i % 2 == 0 || has_quartiles(page))
             print(" %8s", time_in_column(times[i], text));
@@ -191,7 +200,7 @@ void print_rows(const struct page *page)
         print(" in %s", miniapp_precision_name(first->precision));
     print("\n");
     page_columns(page);
-    print(" %-*s %7s %8s", page->shape, "nx x ny x nz", "calls", "min");
+    print(" %-*s %*s %8s", page->shape, "nx x ny x nz", page->calls, "calls", "min");
     if (has_quartiles(page))
         print(" %8s %8s %8s", "25%", "median", "75%");
     else
@@ -209,12 +218,12 @@ void print_rates(const struct page *page)
     bool is_cached = false;
     print("\nrates of the best call and of the median call\n");
     page_columns(page);
-    print(" %8s %8s %10s %7s %13s %7s\n", "points", "ns/point", "GB/s: best", "median",
-          "GFLOP/s: best", "median");
+    print(" %*s %8s %10s %7s %13s %7s\n", page->points, "points", "ns/point", "GB/s: best",
+          "median", "GFLOP/s: best", "median");
     for_each_result (r, page->results) {
         page_row(page, r);
         is_cached = is_cached || r->cache[0];
-        print(" %8.0f %8.2f %10.2f %7.2f %13.2f %7.2f%s%s\n", result_points(r),
+        print(" %*.0f %8.2f %10.2f %7.2f %13.2f %7.2f%s%s\n", page->points, result_points(r),
               result_ns_per_point(r), result_best_gb_per_s(r), result_gb_per_s(r),
               result_best_gflop_per_s(r), result_gflop_per_s(r), r->cache[0] ? " " : "", r->cache);
     }
@@ -257,7 +266,7 @@ static void print_roof(const struct page *page, const struct result *r)
                              of_median / r->timing.p75};
     char text[16];
     page_row(page, r);
-    print(" %9.0f  %-10s %9.2f %-7s", result_points(r), result_bound(r),
+    print(" %*.0f  %-10s %9.2f %-7s", page->points, result_points(r), result_bound(r),
           1e-9 * (is_memory ? r->bandwidth : r->flop_rate), is_memory ? "GB/s" : "GFLOP/s");
     for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)
         print(" %6s", share_text(shares[i], text));
@@ -274,8 +283,8 @@ void print_roofline(const struct page *page)
             print("\nshares of the ceilings, triad with as many bytes and fma: best call of best, "
                   "others of median\n");
             page_columns(page);
-            print(" %9s  %-10s %-17s %6s %6s %6s %6s\n", "points", "bound", "  ceiling", "best",
-                  "25%", "median", "75%");
+            print(" %*s  %-10s %-17s %6s %6s %6s %6s\n", page->points, "points", "bound",
+                  "  ceiling", "best", "25%", "median", "75%");
         }
         is_titled = true;
         print_roof(page, r);

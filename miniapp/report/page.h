@@ -11,7 +11,7 @@ enum { PAGE_WIDTH = 100 };
 struct page {
     const struct results *results;
     bool has_devices, has_variants, has_precisions, has_threads;
-    int name, device, variant, shape; /* widths of columns */
+    int name, device, variant, shape, calls, points; /* widths of columns */
 };
 
 struct page page_of(const struct results *results);

@@ -203,6 +203,21 @@ def test_an_absurd_efficiency_keeps_to_its_column(miniapp, small, tmp_path):
     assert re.search(r"^eos +2 .* 1000.00 >999%", miniapp.passes(*words), re.MULTILINE)
 
 
+def test_columns_are_as_wide_as_their_widest_entry(miniapp, small, tmp_path):
+    """Nine digits of points, and of calls, in a file of --resume."""
+    saved = tmp_path / "saved.json"
+    words = (small, "-k", "matmul", "-s", "1k,100M", "-r", 1, "--resume", saved)
+    miniapp.passes(*words)
+    results = json.loads(saved.read_text())
+    results["results"][0]["calls"] = 123456789
+    saved.write_text(json.dumps(results))
+    table = miniapp.passes(*words)
+    for rows, pattern in ((3, r"^(?:kernel +nx x ny x nz|matmul +\d+ x \d+ x \d+) +(?:calls|\d+)"),
+                          (5, r"^(?:kernel +points|matmul +\d+)(?= (?!x))")):
+        lengths = [len(beginning) for beginning in re.findall(pattern, table, re.MULTILINE)]
+        assert len(lengths) == rows and len(set(lengths)) == 1, table
+
+
 def test_the_machine_and_the_cache_that_holds_a_row(miniapp, small):
     """They are hwloc's, and what Linux says itself; a row on as many points as its largest cache has KiB times 100 is in
     none."""
