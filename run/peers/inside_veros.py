@@ -11,6 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import safely
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 # for so fine a grid, which diverges after some 30 steps with acc's own viscosity
 FINE = {"dt_mom": 1800.0, "dt_tracer": 1800.0, "A_h": 2e4}
@@ -25,20 +27,14 @@ MEANS = ["surface_taux", "surface_tauy", "forc_temp_surface", "forc_salt_surface
          "tke_surf_corr", "eke", "K_gm", "L_rossby", "L_rhines"]  # in each step
 
 
-def work(options):
-    """Answers the requests of standard input, until it ends."""
+def main(kind, path, shape, *setup_and_steps):
+    """Answers the requests of standard input, until it ends. The kind of ocean is a class below; the file is made if
+    it is missing."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # Veros has much to say there
     sys.path.insert(0, str(ROOT / "validation" / "physics"))
-    shape = [int(length) for length in options.shape.split(",")]
-    if options.model:
-        ocean = Models(shape, options.setup, options.steps)
-    elif options.steps:
-        ocean = Stepped(shape, options.setup, options.steps)
-    else:
-        ocean = Kernels(shape)
-    path = Path(options.worker)
-    if not path.exists() and not options.model:
+    ocean = globals()[kind]([int(length) for length in shape.split(",")], *setup_and_steps)
+    if not Path(path).exists() and kind != "Models":
         ocean.write(path)
     ocean.times()  # compiles
     print("ready", file=answers, flush=True)
@@ -46,7 +42,6 @@ def work(options):
         request, *words = line.split()
         found = ocean.apart(*words) if request == "compare" else ocean.times()
         print(json.dumps(found), file=answers, flush=True)
-    return 0
 
 
 def set_up(base, shape, switches, plugins=()):
@@ -179,7 +174,7 @@ class Stepped:
         import make_veros_ocean as made
         from make_veros_steps import SETUPS
         from veros_acc import SmallSetup
-        self.made, self.steps, self.end = made, steps, None
+        self.made, self.steps, self.end = made, int(steps), None
         self.setup = set_up(SmallSetup, shape, {**SETUPS[setup], **FINE, "enable_streamfunction": True})
         for _ in range(WARM_UP):
             self.setup.step(self.setup.state)
@@ -247,7 +242,7 @@ class Models:
         switches = {**made.SETUPS["global" if is_diagnosed else setup], **FINE, "enable_streamfunction": True}
         base = diagnosed(SmallSetup) if is_diagnosed else SmallSetup
         self.at_once = SAMPLED if is_diagnosed else 1
-        self.turns = -(-steps // self.at_once)
+        self.turns = -(-int(steps) // self.at_once)
         self.setups = {name: set_up(base, shape, switches, plugins) for name, plugins in kinds.items()}
 
     def times(self):
@@ -302,3 +297,12 @@ def wait(state):
         value = vars(state.variables).get(name)
         if hasattr(value, "block_until_ready"):
             value.block_until_ready()
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except ModuleNotFoundError as missing:
+        print(f"run/compare-veros: {sys.executable} lacks {missing.name}; --help says how to make one that has all",
+              file=sys.stderr)
+        sys.exit(safely.UNUSABLE)

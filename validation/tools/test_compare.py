@@ -371,8 +371,8 @@ def test_beside_a_veros_that_is_made_up(program, tmp_path):
     """It takes 1000 ns a point for everything, on the stored grid."""
     python, saved = tmp_path / "bin" / "python", tmp_path / "times.json"
     executable(python, f"""#!/bin/sh
-test "$2" = --worker || exit 7
-test -e "$3" || cp "{GRID}" "$3"
+test "$2 $3" = "peers.inside_veros Kernels" || exit 7
+test -e "$4" || cp "{GRID}" "$4"
 echo ready
 while read -r line; do echo '{{"calc_eq_of_state": 1000, "isoneutral": 1000}}'; done
 """)
@@ -388,8 +388,8 @@ def test_steps_beside_a_veros_that_is_made_up(program, tmp_path):
     """Its step takes 1000 ns a point; two threads are compared with the triad."""
     python, saved = tmp_path / "bin" / "python", tmp_path / "times.json"
     executable(python, f"""#!/bin/sh
-test "$2" = --worker || exit 7
-test -e "$3" || cp "{GRID}" "$3"
+test "$2 $3" = "peers.inside_veros Stepped" || exit 7
+test -e "$4" || cp "{GRID}" "$4"
 echo ready
 while read -r request file; do
   case $request in compare) test -e "$file" && echo '{{"temp": 2e-14}}' ;; *) echo '{{"step": 1000}}' ;; esac
@@ -415,7 +415,7 @@ def test_models_that_are_made_up(program, tmp_path):
     """The plug-in makes them four times as fast, by one thread and by two."""
     python, saved = tmp_path / "bin" / "python", tmp_path / "times.json"
     executable(python, """#!/bin/sh
-test "$4" = --model || exit 7
+test "$3" = Models || exit 7
 echo ready
 while read -r request; do
   case $request in compare) echo '{"temp": 2e-14}' ;;
