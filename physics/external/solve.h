@@ -16,6 +16,8 @@
 
 #define CONJUGATE_GRADIENTS_NEEDED                                                                 \
     "the external mode does not converge by Chebyshev's iteration: conjugate gradients take over"
+#define ROUNDING_REACHED                                                                           \
+    "the external mode is solved as far as rounding allows, but not to solver_tolerance"
 
 enum { MOST_CHEBYSHEV = 60, ROUND = 6, MOST_GRADIENTS = 1000, LANCZOS = 16 };
 static const double MOST_OF_ROUND = 1e6; /* that the residual shrinks by, as float can follow */
@@ -151,10 +153,23 @@ static double VARIANT(conjugate_gradients)(const struct kernel_call *call, struc
     return left;
 }
 
-/* Chebyshev's iteration; returns the residual. It stops, too, where that grows. A round is as many
- * iterations as are needed if each gains what the last ones do in theory. On the host the finest
- * level's first sweeps of an iteration go with the last of the one before. */
-static double VARIANT(chebyshev_iteration)(struct elliptic *e, double scale, double enough)
+/* The residual that rounding of x alone may leave; NaN if x cannot be copied. */
+static inline double rounding_of_x(const struct kernel_call *call, const struct elliptic *e)
+{
+    const count elements = elements_of(e->level);
+    const double *const x = call->totals->on_host(call->totals->context, e->x, (size_t)elements);
+    double largest = x ? 0 : NAN;
+    for (count o = 0; o < elements && x; o++)
+        largest = fmax(largest, fabs(x[o]));
+    return 8 * DBL_EPSILON * largest;
+}
+
+/* Chebyshev's iteration; returns the residual. It stops, too, where that grows, or where a round
+ * gains nothing and rounding of x may be why. A round is as many iterations as are needed if each
+ * gains what the last ones do in theory. On the host the finest level's first sweeps of an
+ * iteration go with the last of the one before. */
+static double VARIANT(chebyshev_iteration)(const struct kernel_call *call, struct elliptic *e,
+                                           double scale, double enough)
 {
     const double middle = (e->high + e->low) / 2, half = (e->high - e->low) / 2;
     const double gain = acosh(middle / half);
@@ -162,7 +177,8 @@ static double VARIANT(chebyshev_iteration)(struct elliptic *e, double scale, dou
     double least = HUGE_VAL, rho = 0;
     for (int it = 0;;) {
         const double left = VARIANT(find_residual)(e, scale);
-        if (!(left > enough) || it >= MOST_CHEBYSHEV || left > 1e3 * least)
+        if (!(left > enough) || it >= MOST_CHEBYSHEV || left > 1e3 * least ||
+            (left >= least && left <= enough + rounding_of_x(call, e)))
             return left;
         least = left < least ? left : least;
         const double lacking = log(fmin(left / enough, MOST_OF_ROUND));
@@ -182,6 +198,13 @@ static double VARIANT(chebyshev_iteration)(struct elliptic *e, double scale, dou
     }
 }
 
+static inline void tell_once(const struct keeper *keeper, struct elliptic *e, const char *line)
+{
+    if (!e->has_told)
+        keeper->tell(keeper->context, line);
+    e->has_told = true;
+}
+
 /* Says that x is not what it should be; the step fails. */
 static inline void say_unsolved(const struct kernel_call *call, double left, double largest)
 {
@@ -190,17 +213,6 @@ static inline void say_unsolved(const struct kernel_call *call, double left, dou
              "the external mode is not solved: a residual of %.1e of the right-hand side is left",
              left / largest);
     call->keeper->give_up(call->keeper->context, line);
-}
-
-/* The largest |x|; NaN if x cannot be copied. */
-static inline double largest_x(const struct kernel_call *call, const struct elliptic *e)
-{
-    const count elements = elements_of(e->level);
-    const double *const x = call->totals->on_host(call->totals->context, e->x, (size_t)elements);
-    double largest = x ? 0 : NAN;
-    for (count o = 0; o < elements && x; o++)
-        largest = fmax(largest, fabs(x[o]));
-    return largest;
 }
 
 /* Solves for x, from what it holds. Residuals are relative to the largest b over the diagonal or,
@@ -219,17 +231,18 @@ static double VARIANT(solve_elliptic)(const struct kernel_call *call, struct ell
         return !isfinite(largest) ? NAN : has_fixed;
     }
     const double scale = exp2(-logb(largest)); /* for the cycle's floats, without rounding */
-    double enough = tolerance * largest, left = VARIANT(chebyshev_iteration)(e, scale, enough);
+    double enough = tolerance * largest;
+    double left = VARIANT(chebyshev_iteration)(call, e, scale, enough);
     if (left > enough)
-        enough += 8 * DBL_EPSILON * largest_x(call, e);
+        enough += rounding_of_x(call, e);
     if (left > enough) {
-        if (!e->has_told)
-            keeper->tell(keeper->context, CONJUGATE_GRADIENTS_NEEDED);
-        e->has_told = true;
+        tell_once(keeper, e, CONJUGATE_GRADIENTS_NEEDED);
         left = VARIANT(conjugate_gradients)(call, e, scale, enough, NULL);
     }
     if (left > enough)
         say_unsolved(call, left, largest);
+    else if (left > tolerance * largest)
+        tell_once(keeper, e, ROUNDING_REACHED);
     keeper->solved(keeper->context, e->iterations, e->nests, left / largest);
     return 1;
 }

@@ -232,6 +232,20 @@ def test_conjugate_gradients_take_over(miniapp, device, tmp_path):
     assert np.abs(read(out, "psi_taup1") - solution).max() <= 1e-8 * np.abs(solution).max()
 
 
+@both
+def test_a_tolerance_beyond_rounding(reference, miniapp, device, tmp_path):
+    """The iteration ends, as near to exact as it can be, before its last resort, and a warning says so."""
+    values, settings = sea(islands(), solver_tolerance=1e-20)
+    path, out = store(tmp_path / "in.h5", values, settings), tmp_path / "out.h5"
+    done = miniapp.run(*QUICK, path, "-k", reference.NAME, "-d", device, "--format", "json", "-o", out)
+    assert done.returncode == DONE and done.stderr == ("miniapp: warning: the external mode is solved as far as rounding "
+                                                       "allows, but not to solver_tolerance\n"), done
+    row, = json.loads(done.stdout)["results"]
+    assert row["solution"]["residual"] > 1e-20 and row["solution"]["iterations"] < 60, row
+    solution = expected(reference, values, settings)
+    assert np.abs(read(out, SOLVED[reference]) - solution).max() <= 1e-10 * np.abs(solution).max()
+
+
 def test_a_step_that_cannot_be_made(miniapp, tmp_path):
     """The message has its number, whatever else the ocean is."""
     values, settings = strange(1e9)
