@@ -4,6 +4,7 @@ run/compare-veros sends it requests."""
 # Modules that need Veros, and with it a backend, are imported where an ocean is made.
 # pylint: disable=import-outside-toplevel
 
+import importlib
 import json
 import os
 import sys
@@ -32,6 +33,7 @@ def main(kind, path, shape, *setup_and_steps):
     it is missing."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # Veros has much to say there
+    importlib.import_module("veros")  # if it is missing, the folder of this name there must not be taken for it
     sys.path.insert(0, str(ROOT / "validation" / "physics"))
     ocean = globals()[kind]([int(length) for length in shape.split(",")], *setup_and_steps)
     if not Path(path).exists() and kind != "Models":

@@ -449,10 +449,18 @@ def test_without_veros(program, tmp_path):
     executable(tmp_path / "bare", f"#!/bin/sh\nexec {sys.executable} -S \"$@\"\n")
     done = compare_veros(program, tmp_path / "bare")
     assert done.returncode == INPUT
-    assert re.fullmatch(r"run/compare-veros: \S+ lacks \w+; --help says how to make one that has all\n", done.stderr)
-    done = compare_veros(program, tmp_path / "absent")
-    assert done.returncode == USAGE and done.stderr.endswith("absent is missing\n")
-    done = compare_veros(program, tmp_path / "python", "--steps", "0")
-    assert done.returncode == USAGE and done.stderr.endswith("--steps takes a whole number from 1\n")
-    done = compare_veros(program, tmp_path / "python", "--model")
-    assert done.returncode == USAGE and done.stderr.endswith("--model needs --steps\n")
+    assert re.fullmatch(r"run/compare-veros: \S+ lacks veros; --help says how to make one that has all\n", done.stderr)
+
+
+@pytest.mark.parametrize("name, words, end", [
+    ("absent", (), "absent is missing\n"), (".", (), "is no program\n"),
+    ("python", ("--steps", "0"), "--steps takes a whole number from 1\n"),
+    ("python", ("--rounds", "0"), "--rounds takes a whole number from 1\n"),
+    ("python", ("--shape", "9,9"), "--shape takes NX,NY,NZ, whole numbers from 1\n"),
+    ("python", ("--shape", "9,9,0"), "--shape takes NX,NY,NZ, whole numbers from 1\n"),
+    ("python", ("--model",), "--model needs --steps\n")])
+def test_wrong_usage_beside_veros(program, tmp_path, name, words, end):
+    executable(tmp_path / "python", "#!/bin/sh\nexit 7\n")
+    done = compare_veros(program, tmp_path / name, *words)
+    assert_failed(done, USAGE, start="run/compare-veros: error: ")
+    assert done.stderr.endswith(end), done
