@@ -1478,6 +1478,10 @@ def test_virtual_datasets(fails, plain, tmp_path):
 
 
 
+def test_an_output_without_a_name(fails, plain):
+    fails(USAGE, "--output .: is no name of a file", plain, output="")
+
+
 def test_inputs_are_not_overwritten(fails, plain, tmp_path):
     fails(USAGE, "would be overwritten", plain, output=plain)
     fails(USAGE, "would be overwritten", plain, "--figure", plain)

@@ -121,6 +121,8 @@ def parse(text):
         raise Usage("--variable: u and v belong together, but only one is given")
     if set(water) <= set(chosen.default):
         raise Usage("--default: temp and salt cannot both be constants, where would land be?")
+    if not chosen.output.name:
+        raise Usage(f"--output {chosen.output}: is no name of a file")
     chosen.figure = chosen.figure or chosen.output.with_suffix(".png")
     if chosen.figure == chosen.output:
         raise Usage(f"--figure {chosen.figure}: is the output itself, expected another name")
