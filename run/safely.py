@@ -26,8 +26,8 @@ printable, replacing = whole.printable, whole.replacing
 # Exceptions from reading malformed JSON or CSV; RecursionError comes of deep nesting.
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 SYSTEM_PYTHON = "/usr/bin/python3"
-# Exit codes: an input or a module cannot be used, a program cannot, an output cannot be written.
-UNUSABLE, NO_PROGRAM, UNWRITABLE = 3, 4, 5
+# Exit codes: wrong usage; an input or a module cannot be used, a program cannot, an output cannot be written.
+USAGE, UNUSABLE, NO_PROGRAM, UNWRITABLE = 2, 3, 4, 5
 
 
 class Unwritten(Exception):
@@ -79,10 +79,17 @@ def fail(code, text):
     sys.exit(code)
 
 
+class Parser(argparse.ArgumentParser):
+    """It says what is wrong in one line."""
+
+    def error(self, message):
+        fail(USAGE, f"error: {message}")
+
+
 def parser_of(documentation):
     """A parser whose help is a script's documentation as it stands."""
-    return argparse.ArgumentParser(prog=name_of_script(), description=documentation,
-                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    return Parser(prog=name_of_script(), description=documentation,
+                  formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
 def positive(text):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import safely
-from conftest import HERE, INPUT, assert_failed
+from conftest import HERE, INPUT, USAGE, assert_failed
 from processes import Running, completed, executable, forked
 from test_printing import HARMLESS, OBEYED, assert_harmless, each
 
@@ -85,6 +85,12 @@ def test_help_helps_and_does_nothing_else(copied, script, option):
     assert f"run/{script}" in done.stdout or f"usage: {script}" in done.stdout, done.stdout
     assert len(done.stdout.splitlines()) >= 3 and "set -eu" not in done.stdout
     assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize("script", [name for name in scripts() if b"parser_of(" in (RUN / name).read_bytes()])
+def test_wrong_usage_is_one_line(script):
+    done = completed([sys.executable, RUN / script, "--no-such-option"])
+    assert_failed(done, USAGE, start=f"run/{script}: error: ")
 
 
 @pytest.mark.parametrize("purpose", ["build", "gpu", "python", "test"])
