@@ -34,7 +34,7 @@ static enum miniapp_status add_field(const char *option, const char *name, const
                     name, miniapp_sequence_name(row->sequence));
     for (size_t i = 0; i < list->count; i++)
         if (list->fields[i] == field)
-            return MINIAPP_DONE;
+            return fail(MINIAPP_USAGE, "--%s: '%s' is given twice", option, name);
     if (list->count == MOST_CHOSEN)
         return fail(MINIAPP_USAGE, "--%s: there are more than %d fields", option, MOST_CHOSEN);
     list->fields[list->count++] = field;
@@ -68,7 +68,7 @@ enum miniapp_status steps_choose(struct run *run, const struct row *row)
     const size_t length = run->options.average, first = run->first_step;
     const size_t steps = run->options.steps, over = length ? steps % length : 0;
     TRY(add_fields("every", run->options.chosen, row, &run->chosen));
-    if (length == 0 || run->averaged.count > 0)
+    if (length == 0)
         return MINIAPP_DONE;
     if (!run->options.averaged)
         TRY(add_usual(row, &run->averaged));

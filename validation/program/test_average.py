@@ -29,7 +29,7 @@ def test_means_are_those_of_all_steps(miniapp, device, tmp_path, precision):
     """Means of fields that snapshots have for each step, and of fields that no snapshot has."""
     names = ("temp", "u", "w", "psi", "tke")
     steps(miniapp, tmp_path, 6, "-d", device, "--precision", precision, "--every", 1, "--average",
-          f"3:{','.join(names)},forc_temp_surface,temp")
+          f"3:{','.join(names)},forc_temp_surface")
     assert sorted(path.name for path in tmp_path.glob("*.average.*")) == ["end.average.000003.nc",
                                                                           "end.average.000006.nc"]
     for last in (3, 6):
@@ -91,6 +91,8 @@ def test_a_run_that_continues_begins_with_a_whole_mean(miniapp, device, tmp_path
        f"{option}: '{name}' is no field in space that 'ocean' has with these settings")
       for option, name in (*(("--average", name) for name in ("tmep", "dxt", "maskT", "K_11", "B1_gm")),
                            ("--every", "tmep"), ("--every", ""))),
+    *(((option, "2:temp,salt,temp", "--steps", 2, "-o", "x.nc"), f"{option}: 'temp' is given twice")
+      for option in ("--average", "--every")),
 ])
 def test_wrong_fields(miniapp, tmp_path, words, message):
     words = [tmp_path / word if word == "x.nc" else word for word in words]
