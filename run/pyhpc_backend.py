@@ -47,14 +47,11 @@ def arguments():
     parser = safely.parser_of(__doc__)
     parser.add_argument("--library", type=Path, default=ROOT / "build/host/lib/libminiapp.so",
                         help="[build/host/lib/libminiapp.so]")
-    parser.add_argument("--threads", type=int, default=1,
+    parser.add_argument("--threads", type=safely.whole_number(), default=1,
                         help="of miniapp; their CPU backends have one [1]")
     parser.add_argument("run", type=Path, help="their run.py")
     parser.add_argument("theirs", nargs=argparse.REMAINDER, help="its arguments")
-    options = parser.parse_args()
-    if options.threads < 1:
-        parser.error("--threads takes 1 or more")
-    return options
+    return parser.parse_args()
 
 
 class Result:

@@ -28,6 +28,7 @@ MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeE
 SYSTEM_PYTHON = "/usr/bin/python3"
 # Exit codes: wrong usage; an input or a module cannot be used, a program cannot, an output cannot be written.
 USAGE, UNUSABLE, NO_PROGRAM, UNWRITABLE = 2, 3, 4, 5
+LONGEST = 10**6  # axis of a grid
 
 
 class Unwritten(Exception):
@@ -92,12 +93,36 @@ def parser_of(documentation):
                   formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
-def positive(text):
-    """A number above 0, as argparse reads it."""
-    value = float(text)
-    if not 0 < value < math.inf:
-        raise ValueError
-    return value
+def read_by(kind, expected, fits):
+    """A type for argparse: what `kind` makes of a word, if that fits."""
+    def read(text):
+        with contextlib.suppress(ValueError):
+            if fits(value := kind(text)):
+                return value
+        raise argparse.ArgumentTypeError(f"takes {expected}, not '{text}'")
+    return read
+
+
+positive = read_by(float, "a number above 0", lambda value: 0 < value < math.inf)
+
+
+def whole_number(least=1, most=math.inf):
+    return read_by(int, f"a whole number from {least}" + (f" to {most}" if most < math.inf else ""),
+                   lambda value: least <= value <= most)
+
+
+def lengths(separator, count, least=1):
+    """Of the axes of a grid."""
+    example = separator.join(["64"] * count)
+    return read_by(lambda text: tuple(map(int, text.split(separator))),
+                   f"{count} whole numbers from {least} to {LONGEST}, such as {example}",
+                   lambda values: len(values) == count and all(least <= value <= LONGEST for value in values))
+
+
+def some_of(names):
+    """A list of different names with commas between them."""
+    return read_by(lambda text: text.split(","), f"some of {','.join(names)}",
+                   lambda chosen: set(chosen) <= set(names) and len(set(chosen)) == len(chosen))
 
 
 class Failed(Exception):
@@ -183,6 +208,8 @@ def run(main):
         sys.stdout.flush()
     except KeyboardInterrupt:
         code, why = 130, "stopped by the user"
+    except MemoryError as error:
+        code, why = UNUSABLE, f"out of memory: {error}"
     except Unwritten as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python's end flushes once more what could not be written
         number, reason = error.args

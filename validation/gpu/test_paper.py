@@ -491,8 +491,8 @@ def test_bounds_by_any_build(script, monkeypatch, tmp_path, capsys):
     (("--step", "none"), "invalid choice: 'none'"),
     (("--step", "ocean_step", "--kernel", "tke"), "leave --kernel, --arch and --instructions out"),
     (("--step", "ocean_step", "--instructions"), "leave --kernel, --arch and --instructions out"),
-    (("--step", "ocean_step", "--launch", "0"), "invalid positive value: '0'"),
-    (("--step", "ocean_step", "--bandwidth", "nan"), "invalid positive value: 'nan'"),
+    (("--step", "ocean_step", "--launch", "0"), "--launch: takes a number above 0, not '0'"),
+    (("--step", "ocean_step", "--bandwidth", "nan"), "--bandwidth: takes a number above 0, not 'nan'"),
 ])
 def test_wrong_usage(words, said):
     done = paper(*words)

@@ -272,9 +272,9 @@ def test_a_slow_blas_is_warned_of(tmp_path, product, blas, warns):
 def test_refusals(program, tmp_path):
     refuses(program, USAGE, "need --pyhpc DIR", *QUICKLY, "--kernel", "eos")
     refuses(program, INPUT, "is no checkout", *QUICKLY, "--pyhpc", tmp_path)
-    refuses(program, USAGE, "this process may use", *QUICKLY, "--threads", "9999")
+    refuses(program, USAGE, "--threads: takes a whole number from 1 to ", *QUICKLY, "--threads", "9999")
     for size in (1, 99999999999999):
-        refuses(program, USAGE, "--size takes", "--no-venv", "--size", size)
+        refuses(program, USAGE, "--size: takes", "--no-venv", "--size", size)
     refuses(program, OUTPUT, "folder does not exist", *QUICKLY, "-o", tmp_path / "none" / "x")
     refuses(program, INPUT, "is no program", *QUICKLY, "--miniapp", tmp_path)
 
@@ -358,7 +358,15 @@ def test_the_largest_external_mode(miniapp):
 def test_bad_sizes_of_the_external_mode(miniapp):
     for size in ("30", "30x4", "axb"):
         done = compare_external(miniapp, "--size", size)
-        assert done.returncode == USAGE and "--size takes NXxNY" in done.stderr
+        assert done.returncode == USAGE and "--size: takes 2 whole numbers from 8 to 1000000, such as" in done.stderr
+    done = compare_external(miniapp, "--size", "999999x999999")
+    assert_failed(done, INPUT, "out of memory: ", "run/compare-external: ")
+
+
+def test_a_solver_that_is_none(miniapp):
+    done = compare_external(miniapp, "--without", "LUU")
+    assert done.returncode == USAGE
+    assert done.stderr.endswith("error: --without takes one of LU, ILU, Jacobi, PFMG, BoomerAMG, not 'LUU'\n"), done
 
 
 # ---- Veros itself ----
@@ -454,10 +462,9 @@ def test_without_veros(program, tmp_path):
 
 @pytest.mark.parametrize("name, words, end", [
     ("absent", (), "absent is missing\n"), (".", (), "is no program\n"),
-    ("python", ("--steps", "0"), "--steps takes a whole number from 1\n"),
-    ("python", ("--rounds", "0"), "--rounds takes a whole number from 1\n"),
-    ("python", ("--shape", "9,9"), "--shape takes NX,NY,NZ, whole numbers from 1\n"),
-    ("python", ("--shape", "9,9,0"), "--shape takes NX,NY,NZ, whole numbers from 1\n"),
+    ("python", ("--steps", "0"), "--steps: takes a whole number from 1, not '0'\n"),
+    ("python", ("--rounds", "0"), "--rounds: takes a whole number from 1, not '0'\n"),
+    ("python", ("--shape", "9,9"), "--shape: takes 3 whole numbers from 4 to 1000000, such as 64,64,64, not '9,9'\n"),
     ("python", ("--model",), "--model needs --steps\n")])
 def test_wrong_usage_beside_veros(program, tmp_path, name, words, end):
     executable(tmp_path / "python", "#!/bin/sh\nexit 7\n")

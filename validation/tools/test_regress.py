@@ -480,8 +480,8 @@ def test_state(miniapp, small):
 @pytest.mark.parametrize("words, complaint", [
     (("compare", "a"), "compare takes two programs"), (("trust", "a", "b"), "trust takes one program"),
     (("check", "a", "-s", "4k"), "--size goes with compare, trust and state"),
-    (("compare", "a", "b", "--rounds", "4"), "--rounds has to be 5 or more"),
-    (("trust", "a", "--sessions", "0"), "--sessions 1 or more")])
+    (("compare", "a", "b", "--rounds", "4"), "--rounds: takes a whole number from 5, not '4'"),
+    (("trust", "a", "--sessions", "0"), "--sessions: takes a whole number from 1, not '0'")])
 def test_programs_that_cannot_be_compared(words, complaint):
     done = run(*words)
     assert done.returncode == USAGE and complaint in done.stderr

@@ -162,6 +162,58 @@ def test_a_folder_is_removed_as_a_whole(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == [] and not signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
+# ---- numbers that they take ----
+
+# The words that come first, its options that take numbers above 0, whole numbers and others, and the least whole one.
+NUMBERS = {
+    "compare": ((), (), {"--rounds": 1, "--size": 64, "--threads": 1}),
+    "compare-external": ((), (), {"--rounds": 1, "--steps": 1}),
+    "compare-veros": ((), (), {"--rounds": 1, "--steps": 1}),
+    "compilers": ((), ("--seconds",), {"--rounds": 2}),
+    "dev/fuzz": ((), (), {"--seconds": 1}),
+    "dev/paper": ((), ("--bandwidth", "--rate", "--launch", "--points"), {}),
+    "gpu-check": ((), ("--budget",), {"--size": 1}),
+    "pyhpc_backend.py": ((), (), {"--threads": 1}),
+    "regress": (("save", "FILE"), ("--seconds",), {"--processes": 5, "--rounds": 5, "--sessions": 1}),
+    "scaling": (("--strong",), ("--latency", "--bandwidth", "--copy", "--launch", "--memory-bandwidth", "--rate"),
+                {"--ranks": 1, "--steps": 1, "--task": 1}),
+    "stream": (("PROGRAM",), ("--margin",), {"--rounds": 1, "--calls": 2}),
+}
+# Lists and lengths: what they refuse.
+SEVERAL = {
+    ("compare-external", "--size"): ("8", "7x8", "8x8x8", "8,8", "8x1000001", f"8x{10**30}"),
+    ("compare-veros", "--shape"): ("4,4", "3,4,4", "4x4x4", "4,4,1000001", "4,4,"),
+    ("compare-veros", "--backends"): ("cupy", "numpy,numpy", "numpy,"),
+    ("scaling", "--shape"): ("4x4", "0x4x4", "4,4,4", "4x4x1000001"),
+    ("scaling", "--ranks"): ("1,1", "1,", "1x2", f"1,{10**30}"),
+}
+
+
+def refuses(script, option, word):
+    done = forked(script, *NUMBERS[script][0], f"{option}={word}")
+    assert done.returncode == USAGE and done.stdout == "", done
+    assert re.fullmatch(rf"run/{re.escape(script)}: error: argument (-\w/)?{option}: takes .*, not '{word}'\n$", done.stderr), done
+
+
+@pytest.mark.parametrize("script, option, least", [
+    (script, option, least) for script, (_, reals, whole) in NUMBERS.items()
+    for option, least in (*((option, None) for option in reals), *whole.items())])
+def test_number_that_is_none(script, option, least):
+    for word in ("", "x", "-1", "nan", "0" if least is None else least - 1, "inf" if least is None else "1.5"):
+        refuses(script, option, word)
+
+
+@pytest.mark.parametrize("script, option", SEVERAL)
+def test_list_that_is_none(script, option):
+    for word in ("", "x", "-1", *SEVERAL[script, option]):
+        refuses(script, option, word)
+
+
+def test_no_script_reads_a_number_unchecked():
+    for script in scripts():
+        assert not re.search("type=(int|float)", (RUN / script).read_text(encoding="utf-8")), script
+
+
 # ---- what they print ----
 
 @each
@@ -174,6 +226,7 @@ def test_printable_text(text, printed):
     (3, "return 3", None, ""),
     (0, "return None", None, ""),
     (130, "raise KeyboardInterrupt", None, "stopped by the user"),
+    (3, "bytes(2**62)", None, "out of memory: "),
     (5, "return 0", "/dev/full", "results cannot be written to standard output: No space left on device"),
     (5, "print('more', 'x' * 100000)", "/dev/full", "results cannot be written to standard output: No space left"),
     (141, "return 0", "gone", ""),
