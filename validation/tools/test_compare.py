@@ -458,6 +458,16 @@ def test_without_veros(program, tmp_path):
     done = compare_veros(program, tmp_path / "bare")
     assert done.returncode == INPUT
     assert re.fullmatch(r"run/compare-veros: \S+ lacks veros; --help says how to make one that has all\n", done.stderr)
+    executable(tmp_path / "with packages", f"#!/bin/sh\nexec {sys.executable} \"$@\"\n")
+    if completed([tmp_path / "with packages", "-c", "import veros.variables"]).returncode:
+        done = compare_veros(program, tmp_path / "with packages")
+        assert_failed(done, INPUT, " lacks veros; ", "run/compare-veros: ")
+    executable(tmp_path / "python", "no program\n")
+    done = compare_veros(program, tmp_path / "python")
+    assert_failed(done, 4, "python: cannot be run: Exec format error", "run/compare-veros: ")
+    executable(tmp_path / "python", "#!/bin/sh\necho ready\n")
+    done = compare_veros(program, tmp_path / "python", "--backends", "numpy")
+    assert_failed(done, 1, "Veros ended with exit code 0", "run/compare-veros: ")
 
 
 @pytest.mark.parametrize("name, words, end", [
