@@ -98,7 +98,9 @@ static double VARIANT(start_stream)(const struct kernel_call *call, const struct
                 const double u_south = south && north[o - south] > 0 ? du_mean[c] : 0;
                 b[o] = (double)dyu[y] * (v_west - v_east) +
                        (double)dxu[x] * ((double)cost[y + 1] * u_north - (double)cost[y] * u_south);
-                guess[o] = source[o] > 0 ? 2 * dpsi[source[o]] - dpsi_taum1[source[o]] : 0;
+                /* Loaded, then chosen: else clang-19 does not come to an end for ARM's SVE. */
+                const double next = 2 * dpsi[source[o]] - dpsi_taum1[source[o]];
+                guess[o] = source[o] > 0 ? next : 0;
                 const int64_t size = size_of(b[o], root[o]);
                 most = size > most ? size : most;
             }
