@@ -146,7 +146,7 @@ row(amd Clang
   NOTE "machine code, which no AMD GPU has run yet")
 row(emulated Clang
   FORM "machine code"
-  FLAGS -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu
+  FLAGS -fopenmp -fopenmp-targets=${CMAKE_SYSTEM_PROCESSOR}-unknown-linux-gnu
   COMPILE -fopenmp-optimistic-collapse -O1 -Xarch_host -O0 # nobody times it; of nests, the host's copy never runs
   NEEDS "${needs_clang}"
   NOTE "emulated on the CPU, with memory of its own")

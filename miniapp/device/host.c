@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
 /* Large pages save most of the TLB misses of a kernel that walks twenty arrays at once. */
@@ -19,19 +20,38 @@ enum { LARGE_PAGE = 2 << 20 };
  * of a loop reach the ends of their pages one after the other, eos was a tenth slower. */
 enum { CACHE_LINE = 64, STAGGER = 2 * CACHE_LINE, STAGGERS = 16 };
 
-const char *miniapp_host_processor(char text[MINIAPP_PROCESSOR])
+/* A processor that has little beside others of its kind, as the compiler names it. */
+#if defined(__aarch64__)
+#define MODEST_PROCESSOR "generic"
+#else
+#define MODEST_PROCESSOR "x86-64-v3"
+#endif
+
+const char *processor_in(const char *cpuinfo, char text[MINIAPP_PROCESSOR])
 {
     _Static_assert(MINIAPP_PROCESSOR == 128, "the format below has another size");
-    return scan_lines("/proc/cpuinfo", "model name : %127[^\n]", text) ? text : "unknown processor";
+    char maker[16], part[16];
+    if (scan_lines(cpuinfo, "model name : %127[^\n]", text))
+        return text;
+    if (!scan_lines(cpuinfo, "CPU implementer : %15s", maker) ||
+        !scan_lines(cpuinfo, "CPU part : %15s", part))
+        return "unknown processor";
+    snprintf(text, MINIAPP_PROCESSOR, "ARM, implementer %s, part %s", maker, part);
+    return text;
+}
+
+const char *miniapp_host_processor(char text[MINIAPP_PROCESSOR])
+{
+    return processor_in("/proc/cpuinfo", text);
 }
 
 const char *missing_feature(const char *const *features)
 {
-#if defined(__x86_64__)
     const struct {
         const char *name;
         bool is_there;
     } known[] = {
+#if defined(__x86_64__)
         {"avx", __builtin_cpu_supports("avx")},
         {"avx2", __builtin_cpu_supports("avx2")},
         {"fma", __builtin_cpu_supports("fma")},
@@ -40,6 +60,11 @@ const char *missing_feature(const char *const *features)
         {"avx512dq", __builtin_cpu_supports("avx512dq")},
         {"avx512vl", __builtin_cpu_supports("avx512vl")},
         {"avx512bw", __builtin_cpu_supports("avx512bw")},
+#elif defined(__aarch64__)
+        {"sve", getauxval(AT_HWCAP) & HWCAP_SVE},
+        {"sve2", getauxval(AT_HWCAP2) & HWCAP2_SVE2},
+#endif
+        {"", false},
     };
     for (; *features; features++) {
         bool is_there = false;
@@ -48,8 +73,6 @@ const char *missing_feature(const char *const *features)
         if (!is_there)
             return *features;
     }
-#endif
-    (void)features;
     return NULL;
 }
 
@@ -63,7 +86,7 @@ static bool host_open(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEX
     if (missing) {
         snprintf(reason, DEVICE_TEXT,
                  "this build is for a processor with %s, which this one lacks: build it here, or "
-                 "with -DMINIAPP_ARCH=x86-64-v3",
+                 "with -DMINIAPP_ARCH=" MODEST_PROCESSOR,
                  missing);
         return false;
     }

@@ -30,5 +30,11 @@ const char *const host_features[] = {
 #if defined(__AVX512BW__)
     "avx512bw",
 #endif
+#if defined(__ARM_FEATURE_SVE)
+    "sve",
+#endif
+#if defined(__ARM_FEATURE_SVE2)
+    "sve2",
+#endif
     NULL,
 };

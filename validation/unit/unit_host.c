@@ -4,6 +4,8 @@
 #include "host.h"
 #include "unit.h"
 
+#include <stdio.h>
+
 extern const char *const host_features[];
 
 TEST(this_processor_has_what_was_compiled_for)
@@ -14,10 +16,31 @@ TEST(this_processor_has_what_was_compiled_for)
 
 TEST(what_is_missing_is_named)
 {
-#if defined(__x86_64__)
     const char *const features[] = {"of the future", "of another future", NULL};
     assert_string_equal(missing_feature(features), "of the future");
-#endif
+}
+
+/* What is said of a processor of which /proc/cpuinfo would say this. */
+static const char *said_of(const char *cpuinfo)
+{
+    static char text[MINIAPP_PROCESSOR];
+    char path[] = "/tmp/miniapp-cpuinfo-XXXXXX";
+    FILE *const file = fdopen(mkstemp(path), "w");
+    assert_non_null(file);
+    fputs(cpuinfo, file);
+    fclose(file);
+    const char *const said = processor_in(path, text);
+    remove(path);
+    return said;
+}
+
+TEST(a_processor_has_a_name_or_numbers)
+{
+    assert_string_equal(said_of("processor\t: 0\nmodel name\t: A CPU @ 3 GHz\n"), "A CPU @ 3 GHz");
+    assert_string_equal(said_of("CPU implementer\t: 0x41\nCPU variant\t: 0x0\nCPU part\t: 0xd4f\n"),
+                        "ARM, implementer 0x41, part 0xd4f");
+    assert_string_equal(said_of("CPU implementer\t: 0x41\n"), "unknown processor");
+    assert_string_equal(said_of(""), "unknown processor");
 }
 
 TEST(memory_lies_ahead_of_a_cache_line)
