@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from conftest import DEVICE, DONE, GRID, INPUT, LONG, OUTPUT, PACKAGE, QUICK, TROUBLE, USAGE, copied, replace, write
+from oceans import CASES, Whole
 from processes import Running, executable, library, wait_for, watch
 from test_mock import mock  # noqa: F401, a fixture
 from test_steps import ACC, with_tendencies
@@ -159,6 +160,8 @@ WORK = {
     "one step": ("-k", "ocean_step_eke", *QUICK, ACC),
     "forced": ("-k", "ocean_step_forced", "--steps", 5, ACC),
     "ocean": ("--steps", 5, AT_REST),
+    "surface": ("--steps", 3, "rough benchmark"),  # a free one above hills, with internal waves
+    "frictions": ("--steps", 3, "--set", "enable_explicit_vert_friction=1", "--set", "enable_momentum_terms=1", "eddies"),
     "tracers": ("-k", "ocean_step_eke", "--steps", 5, "--tracer", "dye=temp,age=salt",
                 *ODD, GRID),
     "steps of cells": ("-k", "ocean_step_eke", "--steps", MANY, "--shape", "10x10x6", GRID),
@@ -167,7 +170,7 @@ WORK = {
 # be, and one axis whole. Sequences differ in the fields that they exchange, which two blocks along each axis show.
 # Each rank solves the external mode in a field gathered from all, whose number may be odd.
 CUTS = {"kernels": ["3x3"], "steps of cells": ["4x1", "1x4"], "cells": ["4x1", "1x4"],
-        "external": ["2x1", "2x2", "3x2"], "ocean": ["2x2", *(["5x1", "1x7", "4x2"] if LONG else [])]}
+        "external": ["2x1", "2x2", "3x2"], "surface": ["3x2"], "ocean": ["2x2", *(["5x1", "1x7", "4x2"] if LONG else [])]}
 MORE = ["2x1", "1x2", "2x2", "3x1", "1x3", "3x2", "3x3", "4x4", "6x2"] if LONG else []
 # Work that holds all others': what a sequence exchanges depends neither on the device nor on the MPI.
 BY_MPICH = ("kernels", "cells", "external", "ocean")
@@ -183,8 +186,9 @@ def kind(request, ranks):
 
 
 @pytest.fixture(scope="module")
-def work(kind):
-    return WORK[kind]
+def work(kind, tmp_path_factory):
+    """With the file of an ocean that Veros has stepped in place of its name."""
+    return [Whole(word, tmp_path_factory.mktemp("whole")).path if word in CASES else word for word in WORK[kind]]
 
 
 @pytest.fixture(scope="module")
@@ -243,8 +247,9 @@ def islands(path):
 @pytest.mark.parametrize("cut", ["2x1", "2x2"])
 def test_islands_across_cuts(ranks, tmp_path, device, cut):
     path = islands(tmp_path / "islands.h5")
-    words = ("-d", device, "-k", "all", *QUICK, path)
-    assert ranks.checksums(cut, *words) == ranks.checksums("1x1", *words)
+    for kernels in ("all", "streamfunction"):
+        words = ("-d", device, "-k", kernels, *QUICK, path)
+        assert ranks.checksums(cut, *words) == ranks.checksums("1x1", *words)
 
 
 def test_an_ocean_between_walls(ranks, tmp_path):
