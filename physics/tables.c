@@ -385,6 +385,11 @@ void miniapp_setting_range(const struct miniapp_setting *setting, double *least,
 #define END };
 #include "common/describe.h"
 
+#define KERNEL(name, ...) enum { name##_flops_of_iteration = 0
+#define FLOPS_OF_ITERATION(number) + (number)
+#define END };
+#include "common/describe.h"
+
 #define KERNEL(name, ...) enum { name##_is_whole = 0
 #define WHOLE_OCEAN || 1
 #define END };
@@ -411,7 +416,7 @@ const struct miniapp_kernel kernels[KERNELS] = {
 #define KERNEL(name, subject, summary, source)                                                     \
     {KERNEL_##name, #name, subject, summary, source, name##_arguments, name##_settings,            \
      COUNT(name##_arguments), COUNT(name##_settings) - 1, name##_flops, name##_flops_at,           \
-     name##_level_of_flops, name##_is_whole, name##_touches},
+     name##_level_of_flops, name##_flops_of_iteration, name##_is_whole, name##_touches},
 #include "common/describe.h"
 };
 

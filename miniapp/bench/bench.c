@@ -143,7 +143,8 @@ double row_kernel_flops(const struct row *row, const struct miniapp_kernel *kern
     OWNED double *const values = bound ? malloc(row->grid.nz * sizeof(*values)) : NULL;
     if (values && !miniapp_state_get(row->state, bound->name, values))
         flops = miniapp_kernel_flops_on(kernel, &row->grid, row->settings, values);
-    return flops;
+    return flops + miniapp_kernel_flops_of_iteration(kernel, &row->grid) *
+                       miniapp_plan_solution(row->plan).iterations;
 }
 
 double row_flops(const struct row *row)

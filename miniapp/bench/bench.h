@@ -120,7 +120,7 @@ enum miniapp_status bench_measure(struct bench *bench, const struct method *meth
 enum miniapp_status row_settle(struct row *row);
 
 /* The cost of a call on all points, by the descriptions of the kernels, the settings and, where
- * flops depend on it, the pressure of each level. */
+ * flops depend on it, the pressure of each level or the iterations of the last run. */
 double row_flops(const struct row *row);
 double row_kernel_flops(const struct row *row, const struct miniapp_kernel *kernel);
 struct miniapp_moves row_moves(const struct row *row);

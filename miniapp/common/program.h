@@ -59,6 +59,9 @@ double miniapp_kernel_flops(const struct miniapp_kernel *, const struct miniapp_
 const struct miniapp_field *miniapp_kernel_level_of_flops(const struct miniapp_kernel *);
 double miniapp_kernel_flops_on(const struct miniapp_kernel *, const struct miniapp_grid *,
                                const struct miniapp_settings *, const double *values);
+/* Those of an iteration of a solver of an elliptic problem, beside a call's; 0 of other kernels. */
+double miniapp_kernel_flops_of_iteration(const struct miniapp_kernel *,
+                                         const struct miniapp_grid *);
 
 /* The bytes that a call moves, and those that move if a cache fetches a line before it is written,
  * so that a WRITE argument counts twice, too. Those of a sequence are the sums over its steps that

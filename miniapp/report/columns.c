@@ -26,9 +26,14 @@ double result_ns_per_point(const struct result *r)
     return 1e9 * r->timing.median / result_points(r);
 }
 double result_gb_per_s(const struct result *r) { return 1e-9 * r->bytes / r->timing.median; }
-double result_gflop_per_s(const struct result *r) { return 1e-9 * r->flops / r->timing.median; }
+static double gflop_per_s(const struct result *r, double seconds)
+{
+    const bool is_unsolved = r->solution.is_there && r->flops == 0;
+    return is_unsolved ? NAN : 1e-9 * r->flops / seconds;
+}
+double result_gflop_per_s(const struct result *r) { return gflop_per_s(r, r->timing.median); }
 double result_best_gb_per_s(const struct result *r) { return 1e-9 * r->bytes / r->timing.min; }
-double result_best_gflop_per_s(const struct result *r) { return 1e-9 * r->flops / r->timing.min; }
+double result_best_gflop_per_s(const struct result *r) { return gflop_per_s(r, r->timing.min); }
 /* clang-format on */
 
 #define PLACE(member) .place = offsetof(struct result, member)

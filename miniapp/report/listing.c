@@ -65,6 +65,7 @@ static void list_kernel(const struct miniapp_sequence *sequence,
     const double points = (double)miniapp_grid_points(&large);
     const struct miniapp_moves moves =
         miniapp_kernel_moves(kernel, &large, MINIAPP_FLOAT64, settings);
+    const double of_iteration = miniapp_kernel_flops_of_iteration(kernel, &large);
     printf("%s: %s\n  defined by %s\n", miniapp_kernel_name(kernel), miniapp_kernel_summary(kernel),
            miniapp_kernel_citation(kernel));
     if (strcmp(miniapp_kernel_subject(kernel), "calibration") == 0)
@@ -84,10 +85,12 @@ static void list_kernel(const struct miniapp_sequence *sequence,
                miniapp_setting_long_name(setting), range_text(least, most, range));
     }
     printf("  a point costs %.0f bytes (%.0f where a line is fetched before it is written) and "
-           "%.0f flops "
-           "in float64\n\n",
+           "%.0f flops in float64",
            moves.bytes / points, moves.traffic / points,
            miniapp_kernel_flops(kernel, &large, settings) / points);
+    if (of_iteration > 0)
+        printf("; an iteration, %.0f flops a column", of_iteration / (double)(large.nx * large.ny));
+    printf("\n\n");
 }
 
 static void list_sequence(const struct miniapp_sequence *sequence)

@@ -213,6 +213,15 @@ void print_rows(const struct page *page)
 
 /* ---- rates ---- */
 
+/* So many columns wide, "-" where nothing was solved. */
+static void print_flop_rate(int width, double rate)
+{
+    if (isnan(rate))
+        print(" %*s", width, "-");
+    else
+        print(" %*.2f", width, rate);
+}
+
 void print_rates(const struct page *page)
 {
     bool is_cached = false;
@@ -223,9 +232,11 @@ void print_rates(const struct page *page)
     for_each_result (r, page->results) {
         page_row(page, r);
         is_cached = is_cached || r->cache[0];
-        print(" %*.0f %8.2f %10.2f %7.2f %13.2f %7.2f%s%s\n", page->points, result_points(r),
-              result_ns_per_point(r), result_best_gb_per_s(r), result_gb_per_s(r),
-              result_best_gflop_per_s(r), result_gflop_per_s(r), r->cache[0] ? " " : "", r->cache);
+        print(" %*.0f %8.2f %10.2f %7.2f", page->points, result_points(r), result_ns_per_point(r),
+              result_best_gb_per_s(r), result_gb_per_s(r));
+        print_flop_rate(13, result_best_gflop_per_s(r));
+        print_flop_rate(7, result_gflop_per_s(r));
+        print("%s%s\n", r->cache[0] ? " " : "", r->cache);
     }
     if (is_cached)
         print("L1, L2, L3: the row's data fit in that cache, so GB/s is the cache's bandwidth, not "

@@ -23,6 +23,12 @@ double miniapp_kernel_flops_on(const struct miniapp_kernel *kernel, const struct
     return flops * (double)(grid->nx * grid->ny);
 }
 
+double miniapp_kernel_flops_of_iteration(const struct miniapp_kernel *kernel,
+                                         const struct miniapp_grid *grid)
+{
+    return kernel->flops_of_iteration * (double)(grid->nx * grid->ny);
+}
+
 static size_t touched_elements(const struct miniapp_kernel *kernel, const struct argument *argument,
                                const struct miniapp_grid *grid,
                                const struct miniapp_settings *values)

@@ -16,6 +16,7 @@
  *     FLOPS(expression)                       per point, in terms of the settings
  *     FLOPS_AT(argument, expression)          the same on a level where `argument`, along z, has a
  *                                             value; FLOPS is a typical mean then
+ *     FLOPS_OF_ITERATION(number)              of a solver, per column beside those
  *     WHOLE_OCEAN                             the kernel needs the whole ocean, not only a block
  *     END
  *
@@ -52,6 +53,9 @@
 #ifndef FLOPS_AT
 #define FLOPS_AT(...)
 #endif
+#ifndef FLOPS_OF_ITERATION
+#define FLOPS_OF_ITERATION(...)
+#endif
 #ifndef WHOLE_OCEAN
 #define WHOLE_OCEAN
 #endif
@@ -73,5 +77,6 @@
 #undef ONE_LEVEL
 #undef FLOPS
 #undef FLOPS_AT
+#undef FLOPS_OF_ITERATION
 #undef WHOLE_OCEAN
 #undef END

@@ -108,6 +108,7 @@ struct miniapp_kernel {
     double (*flops)(const double *setting);                  /* a point */
     double (*flops_at)(const double *setting, double level); /* where a field has a value */
     int level_of_flops;                                      /* that field's place, or 0 */
+    int flops_of_iteration;                                  /* a column; 0: no solver */
     bool is_whole;                                           /* it needs the whole ocean */
     enum extent (*touches)(const double *setting, const char *argument);
 };

@@ -3,6 +3,7 @@
 import re
 
 import h5py
+import numpy as np
 import pytest
 
 from conftest import LONG
@@ -44,3 +45,31 @@ def test_report_shows_iterations(miniapp, device, tmp_path):
         for name in ("u_mean", "v_mean", "psi", "psi_taum1"):
             file[name][...] = 0
     assert " no iteration: the right-hand side is 0" in miniapp.passes(*words)
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("form", MOST)
+def test_flops_are_those_of_iterations(miniapp, form, tmp_path):
+    """However many levels there are; where nothing is solved there are none, and no rate."""
+    def row():
+        return miniapp.json(path, "-k", external_mode.FORMS[form])["results"][0]
+
+    path = warm(form, 30, 42, tmp_path / "in.h5")
+    solved = row()
+    with h5py.File(path, "r+") as file:
+        heights, bottom = file["dzt"][...], file["kbot"]
+        del file["dzt"]
+        file["dzt"] = np.append(np.full(10, 500.0), heights)
+        bottom[...] += 10 * (bottom[...] > 0)
+    deeper = row()
+    assert deeper["nz"] == solved["nz"] + 10 and deeper["solution"] == solved["solution"]
+    columns, iterations = solved["nx"] * solved["ny"], solved["solution"]["iterations"]
+    assert deeper["flops"] == solved["flops"] == 150 * columns * iterations
+    assert solved["gflop_per_s"] == pytest.approx(1e-9 * solved["flops"] / solved["median_s"])
+    with h5py.File(path, "r+") as file:
+        for name in {"u_mean", "v_mean", "du_mean", "dv_mean", "psi", "psi_taum1", "dpsi", "dpsi_taum1"} & set(file):
+            file[name][...] = 0
+    still = row()
+    assert still["solution"]["iterations"] == still["flops"] == 0 and still["gflop_per_s"] is None
+    assert still["bytes"] == deeper["bytes"] == solved["bytes"] + 8 * 10  # of dzt
+    assert re.search(r"[\d.]+ +[\d.]+ +- +-( L\d)?$", miniapp.passes(path, "-k", external_mode.FORMS[form]), re.MULTILINE)

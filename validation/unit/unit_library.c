@@ -297,7 +297,12 @@ TEST(kernels_cost_something)
         const char *const name = miniapp_kernel_name(kernel);
         const bool computes =
             strcmp(name, "copy") != 0 && strcmp(name, "convective_adjustment") != 0;
-        assert_true((miniapp_kernel_flops(kernel, &grid, values) > 0) == computes);
+        const double flops = miniapp_kernel_flops(kernel, &grid, values);
+        const double of_iteration = miniapp_kernel_flops_of_iteration(kernel, &grid);
+        assert_true((flops + of_iteration > 0) == computes);
+        assert_true(flops == 0 || of_iteration == 0);
+        assert_true((of_iteration > 0) ==
+                    (strcmp(miniapp_kernel_subject(kernel), "external") == 0));
         assert_true(bytes >
                     (writes_each_point(kernel) ? 8 * (double)miniapp_grid_points(&grid) : 0));
         assert_true(miniapp_kernel_moves(kernel, &grid, MINIAPP_FLOAT32, values).bytes < bytes);
