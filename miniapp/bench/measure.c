@@ -12,11 +12,12 @@ bool samples_open(struct samples *samples, size_t calls)
     return samples->seconds != NULL;
 }
 
+/* Keeps every other one, of an even number: so the next call is in their turn, too. */
 static void thin_out(struct samples *samples)
 {
-    for (size_t i = 0; 2 * i < samples->kept; i++)
+    samples->kept /= 2;
+    for (size_t i = 0; i < samples->kept; i++)
         samples->seconds[i] = samples->seconds[2 * i];
-    samples->kept = (samples->kept + 1) / 2;
     samples->stride *= 2;
 }
 
@@ -25,8 +26,7 @@ void samples_add(struct samples *samples, double seconds)
     if (samples->count % samples->stride == 0) {
         if (samples->kept == samples->room)
             thin_out(samples);
-        if (samples->count % samples->stride == 0)
-            samples->seconds[samples->kept++] = seconds;
+        samples->seconds[samples->kept++] = seconds;
     }
     samples->count++;
     samples->total += seconds;
