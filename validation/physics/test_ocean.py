@@ -259,6 +259,20 @@ def test_settings_by_the_spacing(miniapp, tmp_path):
     assert "dt_tracer (600 by the spacing)" in table and "dt_mom (" not in table
 
 
+def test_settings_by_the_spacing_along_either_axis(miniapp, tmp_path):
+    """The time step is that of the least spacing, the viscosity that of the largest."""
+    path = without_settings(tmp_path / "in.h5")
+    with h5py.File(path, "r+") as file:
+        file["dxt"][...] *= 0.9
+        northward = float(np.max(file["dyt"]))
+    viscosity = f"A_h ({2e-11 * northward ** 3:g} by"
+    assert viscosity in " ".join(miniapp.passes(path, "--check", "--steps", 1, quick=False).replace("#", " ").split())
+    with h5py.File(path, "r+") as file:
+        file["dyt"][...] *= 0.1
+    step = f"dt_mom ({0.2 * 0.1 * northward / 3:g} by"
+    assert step in " ".join(miniapp.passes(path, "--check", "--steps", 1, quick=False).replace("#", " ").split())
+
+
 def test_settings_by_the_spacing_that_nothing_uses(miniapp, tmp_path):
     path = without_settings(tmp_path / "in.h5")
     for switches, used in ((("hor", "bottom"), ""), (("hor",), "r_bot"), (("bottom",), "A_h")):

@@ -294,7 +294,9 @@ def test_what_vanishes_in_float32(miniapp, edited, name, value):
     ("dzw", lambda grid: np.roll(grid["dzw"], 1), r"dzw\[0\] is 1\d\.\d*, but 'zt' goes from -\d+.\d* to -\d+.\d* there"),
     ("dzt", lambda grid: np.roll(grid["dzt"], 2), r"dzt\[1\] is \S+, but 'zw' goes from"),
     ("zw", lambda grid: grid["zt"], r"zw\[0\] is (\S+), but 'zt' goes from \1 to"),
-    ("zw", lambda grid: grid["zw"] + 60, r"zw\[\d\] is \S+, but 'zt' goes from")], ids=("dzw", "dzt", "zw", "higher"))
+    ("zw", lambda grid: grid["zw"] + 60, r"zw\[\d\] is \S+, but 'zt' goes from"),
+    ("dzw", lambda grid: grid["dzw"] * [1, 1, 1, 1, 2.5, 1], r"dzw\[4\] is \S+, but 'zt' goes from")],
+    ids=("dzw", "dzt", "zw", "higher", "top"))
 @pytest.mark.parametrize("precision", [float, np.float32])
 def test_levels_that_do_not_fit_each_other(miniapp, edited, original, name, make, message, precision):
     """A grid's own do, in either precision."""
