@@ -1,5 +1,5 @@
-#include "arguments.h"
 #include "listing.h"
+#include "options.h"
 #include "owned.h"
 #include "printable.h"
 #include "provenance.h"

@@ -1,5 +1,5 @@
-#include "chosen.h"
 #include "ranks.h"
+#include "run.h"
 #include "shape.h"
 #include "status.h"
 #include "stop.h"

@@ -1,10 +1,8 @@
-#include "collect.h"
 #include "clock.h"
-#include "finite.h"
 #include "owned.h"
 #include "ranks.h"
+#include "run.h"
 #include "status.h"
-#include "steps.h"
 #include "stop.h"
 
 #include <math.h>

@@ -1,10 +1,9 @@
-#include "conclude.h"
 #include "clock.h"
 #include "ranks.h"
 #include "report.h"
+#include "run.h"
 #include "say.h"
 #include "status.h"
-#include "steps.h"
 
 #include <math.h>
 #include <stdio.h>

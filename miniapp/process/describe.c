@@ -1,6 +1,6 @@
-#include "describe.h"
 #include "clock.h"
 #include "ranks.h"
+#include "run.h"
 #include "status.h"
 #include "text.h"
 

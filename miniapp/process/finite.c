@@ -1,7 +1,7 @@
-#include "finite.h"
 #include "element.h"
 #include "owned.h"
 #include "ranks.h"
+#include "run.h"
 #include "status.h"
 #include "stop.h"
 

@@ -1,6 +1,6 @@
 #include "ranks.h"
+#include "run.h"
 #include "status.h"
-#include "steps.h"
 
 #include <stdio.h>
 #include <string.h>

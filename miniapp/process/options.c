@@ -1,5 +1,4 @@
 #include "options.h"
-#include "arguments.h"
 #include "owned.h"
 #include "ranks.h"
 #include "shape.h"

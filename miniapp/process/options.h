@@ -5,6 +5,7 @@
 #include "program.h"
 #include "report.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -83,5 +84,15 @@ enum miniapp_status options_advance(struct options *options, const char *sequenc
 enum miniapp_status options_check_setting(const struct options *options,
                                           const struct miniapp_setting *setting, double value,
                                           const char *where, enum miniapp_status status);
+
+/* ---- arguments.c: the words of the command line ---- */
+
+/* Takes over all words into the options, as they are given. --help and --version print and exit.
+ * MINIAPP_USAGE, after a line that says what was expected, where one is wrong. */
+enum miniapp_status read_words(int argc, char **argv, struct options *options);
+
+/* Add what a word names, as --kernel and --device do; 0 if it is known. */
+error_t add_kernel(struct options *options, const char *name);
+error_t add_device(struct options *options, const char *name);
 
 #endif

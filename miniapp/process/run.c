@@ -1,18 +1,10 @@
 #include "run.h"
-#include "bench.h"
-#include "chosen.h"
 #include "clock.h"
-#include "collect.h"
-#include "conclude.h"
-#include "describe.h"
 #include "owned.h"
 #include "printable.h"
 #include "ranks.h"
-#include "resume.h"
-#include "same.h"
 #include "say.h"
 #include "status.h"
-#include "steps.h"
 #include "stop.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-#include "same.h"
 #include "ranks.h"
+#include "run.h"
 #include "same_file.h"
 #include "status.h"
 #include "text.h"

@@ -1,11 +1,8 @@
-#include "steps.h"
 #include "clock.h"
-#include "conclude.h"
-#include "finite.h"
 #include "owned.h"
 #include "progress.h"
 #include "ranks.h"
-#include "same.h"
+#include "run.h"
 #include "status.h"
 #include "stop.h"
 
