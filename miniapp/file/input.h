@@ -103,6 +103,21 @@ enum miniapp_status look_at_water(struct miniapp_input *input, struct miniapp_wa
 enum miniapp_status check_ghosts(struct miniapp_input *input, enum field_id id,
                                  const double *values);
 
+/* ---- wall.c: the streamfunction's corners on the southern wall, where it is the transport around
+ * that wall. They lie in ghosts; a dataset without ghosts has them as an attribute, a number for
+ * each column ---- */
+
+/* Gathers the wall's values and makes them an attribute of a dataset; one below 0 is another
+ * process's. */
+enum miniapp_status write_wall(struct miniapp_output *output, hid_t dataset,
+                               struct miniapp_state *state, const char *name);
+
+/* Reads the attribute, and puts its values where they are in a state's field of that name: 0 if it
+ * is not there. `allow` is that of miniapp_input_options. */
+enum miniapp_status read_wall(hid_t dataset, const char *path, struct miniapp_state *state,
+                              const struct miniapp_field *field, const char *name, int allow,
+                              bool *found);
+
 /* ---- window.c ---- */
 
 /* Frees the masks that were kept for the window. */

@@ -7,7 +7,6 @@
 #include "regrid.h"
 #include "state.h"
 #include "status.h"
-#include "wall.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,6 @@
 #include "state.h"
 #include "status.h"
 #include "text.h"
-#include "wall.h"
 
 #include <hdf5_hl.h>
 #include <stdio.h>

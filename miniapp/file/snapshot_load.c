@@ -6,7 +6,6 @@
 #include "snapshot.h"
 #include "state.h"
 #include "status.h"
-#include "wall.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "wall.h"
+/* The southern wall: input.h says what it is. */
 #include "hdf5_file.h"
 #include "input.h"
 #include "output.h"

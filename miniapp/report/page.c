@@ -1,5 +1,5 @@
-#include "page.h"
 #include "printable.h"
+#include "report.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,6 +1,5 @@
 #include "report.h"
 #include "element.h"
-#include "page.h"
 #include "printable.h"
 #include "shape.h"
 

@@ -5,7 +5,6 @@
 #include "state.h"
 #include "status.h"
 #include "tracers.h"
-#include "work.h"
 
 #include <float.h>
 #include <math.h>

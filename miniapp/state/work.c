@@ -8,9 +8,9 @@
  * but friction. Friction's follows from what the flow has gained, but for the depth mean, which the
  * external mode has replaced: momentum's own is in u_mean.
  */
-#include "work.h"
 #include "constants.h"
 #include "ranks.h"
+#include "state.h"
 #include "status.h"
 
 #include <float.h>
