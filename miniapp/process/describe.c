@@ -65,128 +65,101 @@ static const char *exact_text(double value, char text[32])
     return text;
 }
 
-/* NAME=VALUE of all settings, as --set takes them. */
-static const char *settings_text(const struct miniapp_settings *settings,
-                                 char text[PROVENANCE_TEXT])
+static void describe_settings(struct provenance *provenance,
+                              const struct miniapp_settings *settings)
 {
-    text[0] = '\0';
     for (size_t i = 0; i < miniapp_setting_count(); i++) {
         const char *const name = miniapp_setting_name(miniapp_setting_at(i));
         char value[32];
-        append(text, PROVENANCE_TEXT, " ", "%s=%s", name,
-               exact_text(miniapp_settings_get(settings, name), value));
+        provenance_append(provenance, "settings", " ", "%s=%s", name,
+                          exact_text(miniapp_settings_get(settings, name), value));
     }
-    return text;
 }
 
-/* "1, 2, 4" */
-static const char *threads_text(const struct options *options, char text[PROVENANCE_TEXT])
-{
-    text[0] = '\0';
-    if (options->thread_count == 0)
-        append(text, PROVENANCE_TEXT, "", "%d", miniapp_host_threads());
-    for (size_t i = 0; i < options->thread_count; i++)
-        append(text, PROVENANCE_TEXT, ", ", "%zu", options->threads[i]);
-    return text;
-}
-
-static const char *add_environment(const char *const *asked, char text[PROVENANCE_TEXT])
+static void add_environment(struct provenance *provenance, const char *item,
+                            const char *const *asked)
 {
     for (; *asked; asked++)
         if (getenv(*asked))
-            append(text, PROVENANCE_TEXT, "; ", "%s=%s", *asked, getenv(*asked));
-    return text;
+            provenance_append(provenance, item, "; ", "%s=%s", *asked, getenv(*asked));
 }
 
-/* How the OpenMP runtime binds threads to CPUs, and what it was asked for. */
-static const char *binding_text(char text[PROVENANCE_TEXT])
+/* How many threads there are; how the OpenMP runtime binds them to CPUs, and what it was asked for;
+ * and the environment's part in directives that leave something open. */
+static void describe_threads(struct provenance *provenance, const struct options *options)
 {
-    static const char *const asked[] = {"OMP_PROC_BIND", "OMP_PLACES", NULL};
-    char bound[MINIAPP_BINDING];
-    snprintf(text, PROVENANCE_TEXT, "%s", miniapp_host_binding(bound));
-    return add_environment(asked, text);
-}
-
-/* The environment's part in directives that leave something open. */
-static const char *environment_text(char text[PROVENANCE_TEXT])
-{
-    static const char *const asked[] = {"OMP_SCHEDULE", "OMP_NUM_TEAMS", "OMP_TEAMS_THREAD_LIMIT",
-                                        NULL};
-    text[0] = '\0';
-    return add_environment(asked, text);
-}
-
-/* "cpu: static; cpu: dynamic" */
-static const char *variants_text(const struct run *run, char text[PROVENANCE_TEXT])
-{
-    text[0] = '\0';
-    for (size_t i = 0; i < run->device_count; i++)
-        append(text, PROVENANCE_TEXT, "; ", "%s: %s", miniapp_device_label(run->devices[i]),
-               miniapp_device_variant(run->devices[i]));
-    return text;
+    static const char *const of_binding[] = {"OMP_PROC_BIND", "OMP_PLACES", NULL};
+    static const char *const others[] = {"OMP_SCHEDULE", "OMP_NUM_TEAMS", "OMP_TEAMS_THREAD_LIMIT",
+                                         NULL};
+    if (options->thread_count == 0)
+        provenance_append(provenance, "threads", "", "%d", miniapp_host_threads());
+    for (size_t i = 0; i < options->thread_count; i++)
+        provenance_append(provenance, "threads", ", ", "%zu", options->threads[i]);
+    miniapp_host_binding(provenance_item(provenance, "binding"));
+    add_environment(provenance, "binding", of_binding);
+    add_environment(provenance, "openmp", others);
 }
 
 /* Where and when the run is, and of what. */
 static void describe_origin(struct provenance *provenance, const struct run *run)
 {
-    char text[PROVENANCE_TEXT] = "", processor[MINIAPP_PROCESSOR];
+    char processor[MINIAPP_PROCESSOR];
     const char *const input = run->options.input;
     const time_t now = time(NULL);
-    gethostname(text, sizeof(text) - 1);
-    provenance_add(provenance, "host", text);
+    gethostname(provenance_item(provenance, "host"), PROVENANCE_TEXT - 1);
     provenance_add(provenance, "cpu", miniapp_host_processor(processor));
     provenance_add(provenance, "input", input);
     if (!run->input_sha256[0])
         warn("%s: cannot be read any more: the results carry no SHA-256 of it", input);
     provenance_add(provenance, "input_sha256", run->input_sha256);
     provenance_add(provenance, "command_line", run->command_line);
-    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
-    provenance_add(provenance, "time", text);
+    strftime(provenance_item(provenance, "time"), PROVENANCE_TEXT, "%Y-%m-%dT%H:%M:%SZ",
+             gmtime(&now));
 }
 
 static void describe_processes(struct provenance *provenance, const struct options *options)
 {
-    char text[PROVENANCE_TEXT], library[RANKS_TEXT];
+    char library[RANKS_TEXT];
     if (ranks_count() == 1)
         return;
-    snprintf(text, sizeof(text), "%d", ranks_count());
-    provenance_add(provenance, "processes", text);
+    provenance_append(provenance, "processes", "", "%d", ranks_count());
     if (options->overlap)
         provenance_add(provenance, "overlap", "ghosts are under way while kernels run");
-    snprintf(text, sizeof(text), "%s; %d of the processes on this node; %s", ranks_library(library),
-             ranks_on_node(),
-             ranks_gpu_aware() ? "it sends from a GPU's memory"
-                               : "a GPU's messages go by the host");
-    provenance_add(provenance, "mpi", text);
+    provenance_append(provenance, "mpi", "", "%s; %d of the processes on this node; %s",
+                      ranks_library(library), ranks_on_node(),
+                      ranks_gpu_aware() ? "it sends from a GPU's memory"
+                                        : "a GPU's messages go by the host");
 }
 
-/* A device is there once for each variant. */
-static bool is_same_device(const struct miniapp_device *one, const struct miniapp_device *other)
+/* A device is there once for each variant: "cpu: static; cpu: dynamic". */
+static void describe_variants(struct provenance *provenance, const struct run *run)
 {
-    return strcmp(miniapp_device_label(one), miniapp_device_label(other)) == 0;
+    for (size_t i = 0; i < run->device_count && run->options.variant_count; i++)
+        provenance_append(provenance, "variant", "; ", "%s: %s",
+                          miniapp_device_label(run->devices[i]),
+                          miniapp_device_variant(run->devices[i]));
 }
 
-/* "gpu:0: L2 51200 KiB"; "" where no device says. */
-static const char *caches_of_devices(const struct run *run, char text[PROVENANCE_TEXT])
+/* Names each device, and its cache where that is known: "gpu:0: L2 51200 KiB". */
+static void describe_devices(struct provenance *provenance, const struct run *run)
 {
-    text[0] = '\0';
     for (size_t i = 0; i < run->device_count; i++) {
-        const double bytes = miniapp_device_cache(run->devices[i]);
-        if (bytes > 0 && (i == 0 || !is_same_device(run->devices[i], run->devices[i - 1])))
-            append(text, PROVENANCE_TEXT, "; ", "%s: L2 %.0f KiB",
-                   miniapp_device_label(run->devices[i]), bytes / 1024);
+        const struct miniapp_device *const device = run->devices[i];
+        const char *const label = miniapp_device_label(device);
+        const double cache = miniapp_device_cache(device);
+        if (i > 0 && strcmp(label, miniapp_device_label(run->devices[i - 1])) == 0)
+            continue;
+        provenance_append(provenance, "device", "; ", "%s: %s", label, miniapp_device_name(device));
+        if (cache > 0)
+            provenance_append(provenance, "device_caches", "; ", "%s: L2 %.0f KiB", label,
+                              cache / 1024);
     }
-    return text;
 }
 
 void describe_run(struct run *run)
 {
     struct provenance *provenance = &run->results.provenance;
-    char devices[PROVENANCE_TEXT] = "", text[PROVENANCE_TEXT];
-    for (size_t i = 0; i < run->device_count; i++)
-        if (i == 0 || !is_same_device(run->devices[i], run->devices[i - 1]))
-            append(devices, sizeof(devices), "; ", "%s: %s", miniapp_device_label(run->devices[i]),
-                   miniapp_device_name(run->devices[i]));
+    char absent[PROVENANCE_TEXT];
     run->results.input = run->options.input;
     run->results.reference = run->options.reference;
     run->results.seed = run->options.seed;
@@ -201,23 +174,17 @@ void describe_run(struct run *run)
     describe_origin(provenance, run);
     topology_add(provenance, &run->results.caches);
     describe_processes(provenance, &run->options);
-    provenance_add(provenance, "threads", threads_text(&run->options, text));
-    provenance_add(provenance, "binding", binding_text(text));
-    if (environment_text(text)[0])
-        provenance_add(provenance, "openmp", text);
-    if (run->options.variant_count)
-        provenance_add(provenance, "variant", variants_text(run, text));
+    describe_threads(provenance, &run->options);
+    describe_variants(provenance, run);
     if (run->options.sources)
         provenance_add(provenance, "tracers_start_as", run->options.sources);
     provenance_add(provenance, "grid", miniapp_input_facts(run->input).text);
-    if (absent_text(run, text)[0])
-        provenance_add(provenance, "absent", text);
-    provenance_add(provenance, "device", devices);
-    if (caches_of_devices(run, text)[0])
-        provenance_add(provenance, "device_caches", text);
+    if (absent_text(run, absent)[0])
+        provenance_add(provenance, "absent", absent);
+    describe_devices(provenance, run);
     if (run->options.every) { /* for --restart */
         provenance_add(provenance, "sequence", miniapp_sequence_name(run->options.kernels[0]));
         provenance_add(provenance, "precision", miniapp_precision_name(run->options.precisions[0]));
     }
-    provenance_add(provenance, "settings", settings_text(run->options.settings, text));
+    describe_settings(provenance, run->options.settings);
 }

@@ -3,7 +3,6 @@
 #include "cgroup.h"
 #include "digest.h"
 #include "printable.h"
-#include "text.h"
 
 #include <hdf5.h>
 #include <hwloc.h>
@@ -19,26 +18,31 @@ static void end_with_digest(char kept[PROVENANCE_TEXT], const char *text)
     digest_text(text, end);
 }
 
-void provenance_add(struct provenance *provenance, const char *name, const char *text)
+char *provenance_item(struct provenance *provenance, const char *name)
 {
     size_t place = 0;
     while (place < provenance->count && strcmp(provenance->names[place], name) != 0)
         place++;
     if (place == PROVENANCE_ITEMS)
-        return;
-    provenance->names[place] = name;
-    provenance->count += place == provenance->count;
-    char *const kept = provenance->texts[place];
-    if (snprintf(kept, PROVENANCE_TEXT, "%s", text) >= PROVENANCE_TEXT)
+        return NULL;
+    if (place == provenance->count) {
+        provenance->names[provenance->count++] = name;
+        provenance->texts[place][0] = '\0';
+    }
+    return provenance->texts[place];
+}
+
+void provenance_add(struct provenance *provenance, const char *name, const char *text)
+{
+    char *const kept = provenance_item(provenance, name);
+    if (kept && snprintf(kept, PROVENANCE_TEXT, "%s", text) >= PROVENANCE_TEXT)
         end_with_digest(kept, text);
 }
 
 void provenance_of_build(struct provenance *provenance)
 {
     unsigned major = 0, minor = 0, release = 0;
-    char hdf5[64];
     H5get_libversion(&major, &minor, &release);
-    snprintf(hdf5, sizeof(hdf5), "%u.%u.%u", major, minor, release);
     provenance->count = 0;
     provenance_add(provenance, "version", BUILD_VERSION);
     provenance_add(provenance, "git_commit", BUILD_COMMIT);
@@ -46,7 +50,7 @@ void provenance_of_build(struct provenance *provenance)
     provenance_add(provenance, "compiler", BUILD_COMPILER);
     provenance_add(provenance, "flags", BUILD_FLAGS);
     provenance_add(provenance, "offload_target", BUILD_OFFLOAD);
-    provenance_add(provenance, "hdf5_version", hdf5);
+    provenance_append(provenance, "hdf5_version", "", "%u.%u.%u", major, minor, release);
 }
 
 void join_words(int count, char **words, char text[PROVENANCE_TEXT])
@@ -66,7 +70,7 @@ const char *provenance_text(const struct provenance *provenance, const char *nam
 
 void print_build(void)
 {
-    struct provenance provenance;
+    static struct provenance provenance;
     provenance_of_build(&provenance);
     print("miniapp %s\n", BUILD_VERSION);
     for (size_t i = 1; i < provenance.count; i++)
@@ -94,16 +98,16 @@ static void find_caches(hwloc_topology_t topology, struct caches *caches)
     }
 }
 
-static void describe_topology(hwloc_topology_t topology, const struct caches *caches,
-                              char text[PROVENANCE_TEXT])
+static void add_topology(struct provenance *provenance, hwloc_topology_t topology,
+                         const struct caches *caches)
 {
-    snprintf(text, PROVENANCE_TEXT, "packages %d, cores %d, CPUs %d, NUMA nodes %d",
-             number_of(topology, HWLOC_OBJ_PACKAGE), number_of(topology, HWLOC_OBJ_CORE),
-             number_of(topology, HWLOC_OBJ_PU), number_of(topology, HWLOC_OBJ_NUMANODE));
+    provenance_append(provenance, "topology", "", "packages %d, cores %d, CPUs %d, NUMA nodes %d",
+                      number_of(topology, HWLOC_OBJ_PACKAGE), number_of(topology, HWLOC_OBJ_CORE),
+                      number_of(topology, HWLOC_OBJ_PU), number_of(topology, HWLOC_OBJ_NUMANODE));
     for (int i = 0; i < CACHE_LEVELS; i++)
         if (caches->count[i] > 0)
-            append(text, PROVENANCE_TEXT, ", ", "%s %d x %.0f KiB", level_names[i],
-                   caches->count[i], caches->bytes[i] / 1024);
+            provenance_append(provenance, "topology", ", ", "%s %d x %.0f KiB", level_names[i],
+                              caches->count[i], caches->bytes[i] / 1024);
 }
 
 const char *clock_text(const char *folder, char text[CLOCK_TEXT])
@@ -134,7 +138,7 @@ static void add_clock(struct provenance *provenance, hwloc_topology_t topology)
 
 void topology_add(struct provenance *provenance, struct caches *caches)
 {
-    char text[PROVENANCE_TEXT], word[32];
+    char word[32];
     double load;
     hwloc_topology_t topology;
     *caches = (struct caches){0};
@@ -144,8 +148,7 @@ void topology_add(struct provenance *provenance, struct caches *caches)
     if (hwloc_topology_init(&topology) == 0) {
         if (hwloc_topology_load(topology) == 0) {
             find_caches(topology, caches);
-            describe_topology(topology, caches, text);
-            provenance_add(provenance, "topology", text);
+            add_topology(provenance, topology, caches);
             add_clock(provenance, topology);
         }
         hwloc_topology_destroy(topology);
@@ -156,10 +159,8 @@ void topology_add(struct provenance *provenance, struct caches *caches)
     if (scan_lines("/sys/kernel/mm/transparent_hugepage/enabled", "%*[^[][%31[^]]", word) ||
         scan_lines("/sys/kernel/mm/transparent_hugepage/enabled", "[%31[^]]", word))
         provenance_add(provenance, "huge_pages", word);
-    if (getloadavg(&load, 1) == 1) {
-        snprintf(text, sizeof(text), "%.2f", load);
-        provenance_add(provenance, "load", text);
-    }
+    if (getloadavg(&load, 1) == 1)
+        provenance_append(provenance, "load", "", "%.2f", load);
 }
 
 static double bytes_of_level(const struct caches *caches, int level, int threads)

@@ -3,10 +3,11 @@
 #define PROVENANCE_H
 
 #include "program.h"
+#include "text.h"
 
 #include <stddef.h>
 
-enum { PROVENANCE_ITEMS = 32, PROVENANCE_TEXT = MINIAPP_TEXT };
+enum { PROVENANCE_ITEMS = 40, PROVENANCE_TEXT = MINIAPP_TEXT };
 
 /* Names and texts, in the order in which they are shown. */
 struct provenance {
@@ -21,8 +22,15 @@ void provenance_of_build(struct provenance *provenance);
 /* The words of a command line in one text. */
 void join_words(int count, char **words, char text[PROVENANCE_TEXT]);
 
+/* The text of an item, to be filled in; a new item is empty. NULL if there are too many. */
+char *provenance_item(struct provenance *provenance, const char *name);
+
 /* Adds a text, or puts it in the place of the one of that name. */
 void provenance_add(struct provenance *provenance, const char *name, const char *text);
+
+/* Adds a part to an item's text, as append() does. */
+#define provenance_append(provenance, name, between, ...)                                          \
+    append(provenance_item(provenance, name), PROVENANCE_TEXT, between, __VA_ARGS__)
 
 /* The text of a name; "" where there is none. */
 const char *provenance_text(const struct provenance *provenance, const char *name);
