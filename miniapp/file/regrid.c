@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { X, Y, Z }; /* places of axes in struct regrid */
+
 static size_t cells_along(bool is_there, enum miniapp_axis axis, const struct miniapp_grid *grid)
 {
     return is_there ? miniapp_axis_length(axis, grid) : 1;
@@ -124,43 +126,35 @@ struct cells regrid_sources(enum miniapp_axis axis, const struct window *from,
 enum miniapp_status regrid_open(const struct miniapp_field *field, const struct window *from,
                                 const struct window *to, bool resample, struct regrid *regrid)
 {
-    const struct miniapp_grid *const read = &from->grid;
-    const bool on_x = has_axis(field, MINIAPP_X), on_y = has_axis(field, MINIAPP_Y);
-    const bool on_z = has_axis(field, MINIAPP_Z);
+    bool are_there = true;
     *regrid = (struct regrid){
         .field = field,
-        .nx = cells_along(on_x, MINIAPP_X, &to->grid),
-        .ny = cells_along(on_y, MINIAPP_Y, &to->grid),
-        .nz = cells_along(on_z, MINIAPP_Z, &to->grid),
-        .from_nx = cells_along(on_x, MINIAPP_X, read),
-        .from_ny = cells_along(on_y, MINIAPP_Y, read),
-        .from_nz = cells_along(on_z, MINIAPP_Z, read),
         .is_same = !resample && from->has_ghosts && is_same_window(from, to),
         .resamples = resample,
-        .from_levels = read->nz,
+        .from_levels = from->grid.nz,
         .to_levels = to->grid.nz,
     };
-    regrid->plane_elements = regrid->nx * regrid->ny;
+    for (int i = X; i <= Z; i++) {
+        const enum miniapp_axis axis = (enum miniapp_axis)(MINIAPP_X + i);
+        const bool is_there = has_axis(field, axis);
+        regrid->to[i] = cells_along(is_there, axis, &to->grid);
+        regrid->from[i] = cells_along(is_there, axis, &from->grid);
+        regrid->axes[i] = pair_of(is_there, axis, from, to, resample);
+        regrid->at[i] = regrid->is_same ? NULL : places(&regrid->axes[i]);
+        are_there &= regrid->at[i] != NULL;
+    }
+    regrid->plane_elements = regrid->to[X] * regrid->to[Y];
     regrid->planes = miniapp_field_elements(field, &to->grid) / regrid->plane_elements;
     if (regrid->is_same)
         return MINIAPP_DONE;
-    const bool is_there[] = {on_x, on_y, on_z};
-    for (int i = 0; i < 3; i++)
-        regrid->axes[i] =
-            pair_of(is_there[i], (enum miniapp_axis)(MINIAPP_X + i), from, to, resample);
-    regrid->x = places(&regrid->axes[0]);
-    regrid->y = places(&regrid->axes[1]);
-    regrid->z = places(&regrid->axes[2]);
     regrid->plane = malloc(regrid->plane_elements * sizeof(*regrid->plane));
-    return allocated(regrid->x && regrid->y && regrid->z && regrid->plane, "a plane of '%s'",
-                     field->name);
+    return allocated(are_there && regrid->plane, "a plane of '%s'", field->name);
 }
 
 void regrid_close(struct regrid *regrid)
 {
-    free(regrid->x);
-    free(regrid->y);
-    free(regrid->z);
+    for (int i = X; i <= Z; i++)
+        free(regrid->at[i]);
     free(regrid->plane);
 }
 
@@ -185,21 +179,23 @@ static bool is_zero_when_closed(const struct miniapp_field *field)
 
 static bool is_closed(const struct regrid *regrid, size_t y, size_t x)
 {
-    return regrid->y[y].is_closed || regrid->x[x].is_closed;
+    return regrid->at[Y][y].is_closed || regrid->at[X][x].is_closed;
 }
 
 static void interpolate(const struct regrid *regrid, const double *block,
                         const struct source_cells *z)
 {
     const bool zero = is_zero_when_closed(regrid->field);
-    const size_t level = regrid->from_ny * regrid->from_nx;
+    const size_t level = regrid->from[Y] * regrid->from[X];
     const double *const below = block + z->lower * level;
     const double *const above = block + z->upper * level;
     double *to = regrid->plane;
-    for (size_t y = 0; y < regrid->ny; y++)
-        for (size_t x = 0; x < regrid->nx; x++) {
-            const double lower = along_y(below, regrid->from_nx, &regrid->y[y], &regrid->x[x]);
-            const double upper = along_y(above, regrid->from_nx, &regrid->y[y], &regrid->x[x]);
+    for (size_t y = 0; y < regrid->to[Y]; y++)
+        for (size_t x = 0; x < regrid->to[X]; x++) {
+            const double lower =
+                along_y(below, regrid->from[X], &regrid->at[Y][y], &regrid->at[X][x]);
+            const double upper =
+                along_y(above, regrid->from[X], &regrid->at[Y][y], &regrid->at[X][x]);
             const double value = lower + z->weight * (upper - lower);
             *to++ = zero && is_closed(regrid, y, x) ? 0 : value;
         }
@@ -209,12 +205,12 @@ static void take_nearest(const struct regrid *regrid, const double *block,
                          const struct source_cells *z)
 {
     const bool zero = is_zero_when_closed(regrid->field);
-    const double *const level = block + z->nearest * regrid->from_ny * regrid->from_nx;
+    const double *const level = block + z->nearest * regrid->from[Y] * regrid->from[X];
     double *to = regrid->plane;
-    for (size_t y = 0; y < regrid->ny; y++) {
-        const double *const row = level + regrid->y[y].nearest * regrid->from_nx;
-        for (size_t x = 0; x < regrid->nx; x++)
-            *to++ = zero && is_closed(regrid, y, x) ? 0 : row[regrid->x[x].nearest];
+    for (size_t y = 0; y < regrid->to[Y]; y++) {
+        const double *const row = level + regrid->at[Y][y].nearest * regrid->from[X];
+        for (size_t x = 0; x < regrid->to[X]; x++)
+            *to++ = zero && is_closed(regrid, y, x) ? 0 : row[regrid->at[X][x].nearest];
     }
 }
 
@@ -246,13 +242,10 @@ static double spacing_of(const double *from, const struct pair_of_axes *axes, si
 static void fill_spacing(const struct regrid *regrid, const double *values, size_t plane)
 {
     const bool along_z = has_axis(regrid->field, MINIAPP_Z);
-    const bool on_x = has_axis(regrid->field, MINIAPP_X);
-    const struct pair_of_axes *const axes = &regrid->axes[along_z ? 2 : on_x ? 0 : 1];
-    const struct source_cells *const at = along_z ? &regrid->z[plane]
-                                          : on_x  ? regrid->x
-                                                  : regrid->y;
+    const int along = along_z ? Z : has_axis(regrid->field, MINIAPP_X) ? X : Y;
+    const struct source_cells *const at = &regrid->at[along][along_z ? plane : 0];
     for (size_t i = 0; i < regrid->plane_elements; i++)
-        regrid->plane[i] = spacing_of(values, axes, at[i].inside);
+        regrid->plane[i] = spacing_of(values, &regrid->axes[along], at[i].inside);
 }
 
 const double *regrid_plane(struct regrid *regrid, const double *values, size_t plane)
@@ -260,8 +253,9 @@ const double *regrid_plane(struct regrid *regrid, const double *values, size_t p
     if (regrid->is_same)
         return values + plane * regrid->plane_elements;
     const struct miniapp_field *const field = regrid->field;
-    const size_t block = plane / regrid->nz * regrid->from_nz * regrid->from_ny * regrid->from_nx;
-    const struct source_cells *const z = &regrid->z[plane % regrid->nz];
+    const size_t block =
+        plane / regrid->to[Z] * regrid->from[Z] * regrid->from[Y] * regrid->from[X];
+    const struct source_cells *const z = &regrid->at[Z][plane % regrid->to[Z]];
     if (field->is_spacing && regrid->resamples)
         fill_spacing(regrid, values, plane);
     else if (miniapp_is_real(field->type) && !field->is_nearest && regrid->resamples)

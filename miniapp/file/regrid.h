@@ -38,11 +38,11 @@ struct pair_of_axes {
 struct regrid {
     const struct miniapp_field *field;
     size_t planes, plane_elements; /* of the state's field */
-    size_t nx, ny, nz;             /* of the state's field: 1 for an axis that it lacks */
-    size_t from_nx, from_ny, from_nz;
+    size_t to[3], from[3]; /* cells along x, y, z of the state and the window: 1 for an axis that
+                              the field lacks */
     size_t from_levels, to_levels; /* of the grids */
-    struct pair_of_axes axes[3];   /* x, y, z */
-    struct source_cells *x, *y, *z;
+    struct pair_of_axes axes[3];
+    struct source_cells *at[3];
     bool is_same; /* the file's values are taken as they are */
     bool resamples;
     double *plane;
