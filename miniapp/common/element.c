@@ -15,6 +15,22 @@ int index_of(size_t element, const struct miniapp_field *field, const struct min
     return rank;
 }
 
+struct planes planes_of(const struct miniapp_field *field, const struct miniapp_grid *grid)
+{
+    struct planes planes = {.nx = 1, .ny = 1};
+    for (int i = 0; i < miniapp_field_rank(field); i++) {
+        planes.has_x |= miniapp_field_axis(field, i) == MINIAPP_X;
+        planes.has_y |= miniapp_field_axis(field, i) == MINIAPP_Y;
+    }
+    if (planes.has_x)
+        planes.nx = grid->nx;
+    if (planes.has_y)
+        planes.ny = grid->ny;
+    planes.elements = planes.nx * planes.ny;
+    planes.count = miniapp_field_elements(field, grid) / planes.elements;
+    return planes;
+}
+
 const char *index_text(const size_t *index, int rank, char text[INDEX_TEXT])
 {
     text[0] = '\0';

@@ -1,4 +1,4 @@
-/* Names of a field's elements. */
+/* A field's elements: their planes and names. */
 #ifndef ELEMENT_H
 #define ELEMENT_H
 
@@ -7,6 +7,14 @@
 /* The place of an element by its indices, slowest first. Returns how many there are. */
 int index_of(size_t element, const struct miniapp_field *field, const struct miniapp_grid *grid,
              size_t index[MINIAPP_MAX_RANK]);
+
+/* The planes of a field along y and x, in which it passes from a state to a file or to other
+ * processes: how many, their elements, and those along x and y, 1 where it lacks the axis. */
+struct planes {
+    size_t count, elements, nx, ny;
+    bool has_x, has_y;
+};
+struct planes planes_of(const struct miniapp_field *field, const struct miniapp_grid *grid);
 
 /* An index such as [0, 28, 51]; "" where there are no axes. */
 enum { INDEX_TEXT = 128 };

@@ -1,4 +1,5 @@
 #include "clock.h"
+#include "element.h"
 #include "owned.h"
 #include "ranks.h"
 #include "run.h"

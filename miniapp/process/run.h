@@ -113,13 +113,6 @@ void warn_of_crowd(bool computes);
 
 /* ---- finite.c: whether outputs are finite and, after steps in time, within their limits ---- */
 
-/* The planes of a field along y and x, in which it passes from a state to the file. */
-struct planes {
-    size_t count, elements; /* how many planes, and elements of each */
-    bool has_x, has_y;
-};
-struct planes planes_of(const struct miniapp_field *field, const struct miniapp_grid *grid);
-
 /* The first element of an output that is not finite, or beyond the limits. */
 struct nonfinite {
     bool is_there;

@@ -1,6 +1,7 @@
 /* The budgets of steps in time, which physics/mixing/ocean.budgets describes. */
 #include "constants.h"
 #include "forcing.h"
+#include "owned.h"
 #include "ranks.h"
 #include "state.h"
 #include "status.h"
@@ -8,7 +9,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum cell_kind { T_CELLS, W_CELLS, SURFACE, DEEP_W_CELLS, DEEP_SURFACE, TOP_FACES };
@@ -145,40 +145,21 @@ static size_t list_terms(const struct miniapp_sequence *sequence, const double *
 
 /* ---- integrals ---- */
 
-/* Sizes of the cells for integrals over the interior of a state; the caller frees `memory`. */
-struct cell_sizes {
-    double *memory;
-    double *width, *breadth, *cosine; /* of T cells along x, and along y times the cosine */
-    double *height[2];                /* of T_CELLS and W_CELLS */
-    double *mask, *values;            /* of a level */
-};
+/* The whole ocean without ghosts: sizes of its cells, the breadth times the cosine, and a level of
+ * a mask and of a field. */
+enum { WIDTH, BREADTH, COSINE, HEIGHT_OF_T, HEIGHT_OF_W, WET, VALUES, CELL_ARRAYS };
 
-/* Gathers what describes the cells of the whole ocean, without ghosts, in the first process. */
-static enum miniapp_status take_cells(struct miniapp_state *state, struct cell_sizes *cells)
+static enum miniapp_status take_cells(struct miniapp_state *state, double **cells, double **memory)
 {
+    static const char *const names[CELL_ARRAYS] = {"dxt", "dyt",   "cost", "dzt",
+                                                   "dzw", "maskT", "maskT"};
     const struct miniapp_grid g = miniapp_grid_interior(&state->whole);
-    const struct {
-        double **array;
-        size_t length;
-        const char *field;
-    } all[] = {{&cells->width, g.nx, "dxt"},           {&cells->breadth, g.ny, "dyt"},
-               {&cells->cosine, g.ny, "cost"},         {&cells->height[T_CELLS], g.nz, "dzt"},
-               {&cells->height[W_CELLS], g.nz, "dzw"}, {&cells->mask, g.nx * g.ny, NULL},
-               {&cells->values, g.nx * g.ny, NULL}};
-    double *next = cells->memory =
-        malloc((g.nx + 2 * g.ny + 2 * g.nz + 2 * g.nx * g.ny) * sizeof(double));
-    enum miniapp_status status = allocated(next, "budgets");
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all) && !status; next += all[i++].length) {
-        *all[i].array = next;
-        if (all[i].field)
-            status = state_gather_all(state, all[i].field, false, next);
-    }
-    status = state_ends_all(state, status);
-    if (status || ranks_own() > 0)
-        return status;
+    TRY(survey(state, names, CELL_ARRAYS, false, "budgets", cells, memory));
+    if (ranks_own() > 0)
+        return MINIAPP_DONE;
     for (size_t y = 0; y < g.ny; y++)
-        cells->breadth[y] *= cells->cosine[y];
-    cells->height[W_CELLS][g.nz - 1] /= 2;
+        cells[BREADTH][y] *= cells[COSINE][y];
+    cells[HEIGHT_OF_W][g.nz - 1] /= 2;
     return MINIAPP_DONE;
 }
 
@@ -194,26 +175,26 @@ static void add(struct sum *sum, double factor, struct sum other)
 }
 
 /* Sums over the water of a level, weighted by area. */
-static struct sum sum_level(const struct miniapp_grid *inner, const struct cell_sizes *cells)
+static struct sum sum_level(const struct miniapp_grid *inner, double *const *cells)
 {
     struct sum sum = {0, 0};
     for (size_t y = 0; y < inner->ny; y++) {
         struct sum row = {0, 0};
         for (size_t x = 0; x < inner->nx; x++) {
             const size_t i = y * inner->nx + x;
-            if (cells->mask[i] == 0)
+            if (cells[WET][i] == 0)
                 continue;
-            row.value += (long double)cells->width[x] * cells->values[i];
-            row.size += (long double)cells->width[x] * fabs(cells->values[i]);
+            row.value += (long double)cells[WIDTH][x] * cells[VALUES][i];
+            row.size += (long double)cells[WIDTH][x] * fabs(cells[VALUES][i]);
         }
-        sum.value += cells->breadth[y] * row.value;
-        sum.size += cells->breadth[y] * row.size;
+        sum.value += cells[BREADTH][y] * row.value;
+        sum.size += cells[BREADTH][y] * row.size;
     }
     return sum;
 }
 
 /* Adds up in the same order, whatever device runs the kernels and however the ocean is cut. */
-static enum miniapp_status integrate(struct miniapp_state *state, const struct cell_sizes *cells,
+static enum miniapp_status integrate(struct miniapp_state *state, double *const *cells,
                                      enum field_id field, enum cell_kind place, struct sum *sum)
 {
     const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
@@ -221,22 +202,20 @@ static enum miniapp_status integrate(struct miniapp_state *state, const struct c
     const bool is_surface = place == SURFACE || place == DEEP_SURFACE || place == TOP_FACES;
     const bool is_of_w = place == W_CELLS || place == DEEP_W_CELLS;
     const size_t top = inner.nz - 1, end = is_deep && top == 0 ? 0 : inner.nz;
-    enum miniapp_status status = MINIAPP_DONE;
     *sum = (struct sum){0, 0};
-    for (size_t z = is_surface ? top : 0; z < end && !status; z++) {
+    for (size_t z = is_surface ? top : 0; z < end; z++) {
         const size_t level = is_surface && place != TOP_FACES ? 0 : z;
         const bool is_edge = is_deep && z == top; /* where water below makes a column deep */
-        status = miniapp_state_gather(state, is_edge || !is_of_w ? "maskT" : "maskW",
-                                      is_edge ? z - 1 : z, false, cells->mask);
-        if (!status)
-            status = miniapp_state_gather(state, fields[field].name, level, false, cells->values);
-        if (!status && ranks_own() == 0)
-            add(sum, is_surface ? 1 : cells->height[is_of_w ? W_CELLS : T_CELLS][z],
+        TRY(miniapp_state_gather(state, is_edge || !is_of_w ? "maskT" : "maskW",
+                                 is_edge ? z - 1 : z, false, cells[WET]));
+        TRY(miniapp_state_gather(state, fields[field].name, level, false, cells[VALUES]));
+        if (ranks_own() == 0)
+            add(sum, is_surface ? 1 : cells[is_of_w ? HEIGHT_OF_W : HEIGHT_OF_T][z],
                 sum_level(&inner, cells));
     }
     if (state->exchange)
         ranks_broadcast(RANKS_ALL, sum, sizeof(*sum));
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* ---- budgets ---- */
@@ -259,9 +238,9 @@ enum miniapp_status miniapp_budgets_open(struct miniapp_state *state,
                                          struct miniapp_budget *budgets)
 {
     struct term terms[MOST_TERMS];
-    struct cell_sizes cells;
+    double *cells[CELL_ARRAYS];
+    OWNED double *memory = NULL;
     const size_t count = list_terms(sequence, state->settings.value, terms);
-    enum miniapp_status status = take_cells(state, &cells);
     enum field_id tracers[TRACER_BUDGETS];
     const size_t tracer_count = list_tracers(sequence, tracers);
     memset(budgets, 0, MINIAPP_BUDGETS * sizeof(*budgets));
@@ -272,42 +251,42 @@ enum miniapp_status miniapp_budgets_open(struct miniapp_state *state,
             (struct miniapp_budget){.name = fields[tracers[i]].name, .units = "m3 s-1"};
     budgets[BUDGET_kinetic].is_kept = budgets[BUDGET_volume].is_kept =
         miniapp_sequence_carries(sequence, &fields[FIELD_du_taum1]);
-    for (size_t i = 0; i < count && !status; i++) {
+    TRY(take_cells(state, cells, &memory));
+    for (size_t i = 0; i < count; i++) {
         struct miniapp_budget *const budget = &budgets[terms[i].budget];
         struct sum sum;
         if (!terms[i].before)
             continue;
-        status = integrate(state, &cells, terms[i].field, terms[i].place, &sum);
+        TRY(integrate(state, cells, terms[i].field, terms[i].place, &sum));
         budget->is_kept = true;
         budget->before += (double)(terms[i].factor * sum.value);
         budget->is_of_all_steps = gains_steadily(state, sequence, terms[i].budget, terms, count);
     }
-    free(cells.memory);
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* Adds a term to the change of its budget, or to its gain; both are rates. */
-static enum miniapp_status add_term(struct miniapp_state *state, const struct cell_sizes *cells,
+static enum miniapp_status add_term(struct miniapp_state *state, double *const *cells,
                                     const struct term *term, struct miniapp_budget *budget)
 {
     struct sum now, before = {0, 0};
-    enum miniapp_status status = integrate(state, cells, term->field, term->place, &now);
+    TRY(integrate(state, cells, term->field, term->place, &now));
     if (!term->before) {
         budget->gain += (double)(term->factor * now.value);
         budget->size += (double)(fabs(term->factor) * now.size);
         budget->gross += (double)(fabs(term->factor) * now.size);
-        return status;
+        return MINIAPP_DONE;
     }
     const double rate = term->factor / (term->time_step * (double)budget->steps);
-    if (!status && !budget->is_of_all_steps)
-        status = integrate(state, cells, term->before, term->place, &before);
-    else {
+    if (!budget->is_of_all_steps) {
+        TRY(integrate(state, cells, term->before, term->place, &before));
+    } else {
         before = (struct sum){budget->before / term->factor, now.size};
         budget->before = 0; /* it is that of all terms */
     }
     budget->change += (double)(rate * (now.value - before.value));
     budget->size += (double)(fabs(rate) * (now.size + before.size));
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* Under a lid, no cell gains water: the sum of what each gains or loses is rounding, of a flow
@@ -317,39 +296,39 @@ static enum miniapp_status add_divergence(struct miniapp_state *state,
                                           struct miniapp_budget *budget)
 {
     struct miniapp_flow flow;
-    const enum miniapp_status status = miniapp_flow_measure(state, sequence, &flow);
+    TRY(miniapp_flow_measure(state, sequence, &flow));
     budget->change = flow.gained / flow.time_step;
     budget->gross = flow.through / flow.time_step;
     budget->size = budget->gross + replaced;
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* The most by which a solver that ends at its tolerance changes the volume, as a rate: in each
  * cell, so much of the equation's diagonal times twice the largest pressure. */
-static enum miniapp_status bound_volume(struct miniapp_state *state, const struct cell_sizes *cells,
+static enum miniapp_status bound_volume(struct miniapp_state *state, double *const *cells,
                                         double *bound)
 {
     const struct miniapp_grid g = miniapp_grid_interior(&state->whole);
-    const double *const setting = state->settings.value, *const cosine = cells->cosine;
+    const double *const setting = state->settings.value, *const cosine = cells[COSINE];
     const double dt = setting[SETTING_dt_mom], per_dt2 = 1 / (dt * setting[SETTING_dt_tracer]);
     double largest = 0, diagonals = 0;
-    enum miniapp_status status = miniapp_state_gather(state, "psi", 0, false, cells->values);
-    for (size_t i = 0; i < g.nx * g.ny && !status && ranks_own() == 0; i++)
-        largest = fmax(largest, fabs(cells->values[i]));
-    for (size_t z = 0; z < g.nz && !status; z++) {
-        status = miniapp_state_gather(state, "maskT", z, false, cells->mask);
-        for (size_t i = 0; i < g.nx * g.ny && !status && ranks_own() == 0; i++) {
-            const double width = cells->width[i % g.nx], breadth = cells->breadth[i / g.nx];
+    TRY(miniapp_state_gather(state, "psi", 0, false, cells[VALUES]));
+    for (size_t i = 0; i < g.nx * g.ny && ranks_own() == 0; i++)
+        largest = fmax(largest, fabs(cells[VALUES][i]));
+    for (size_t z = 0; z < g.nz; z++) {
+        TRY(miniapp_state_gather(state, "maskT", z, false, cells[WET]));
+        for (size_t i = 0; i < g.nx * g.ny && ranks_own() == 0; i++) {
+            const double width = cells[WIDTH][i % g.nx], breadth = cells[BREADTH][i / g.nx];
             const double shape = width / breadth * cosine[i / g.nx] * cosine[i / g.nx];
-            const double sides = 4 * cells->height[T_CELLS][z] * (shape + 1 / shape);
+            const double sides = 4 * cells[HEIGHT_OF_T][z] * (shape + 1 / shape);
             const double rise = z + 1 == g.nz ? width * breadth / GRAVITY * per_dt2 : 0;
-            diagonals += cells->mask[i] * (sides + rise);
+            diagonals += cells[WET][i] * (sides + rise);
         }
     }
     *bound += 2 * setting[SETTING_solver_tolerance] * dt * largest * diagonals;
     if (state->exchange)
         ranks_broadcast(RANKS_ALL, bound, sizeof(*bound));
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* In each step a field is rounded four times, each time by at most half a unit in the last place,
@@ -367,9 +346,10 @@ enum miniapp_status miniapp_budgets_close(struct miniapp_state *state,
 {
     const double rounding = state->precision == MINIAPP_FLOAT64 ? DBL_EPSILON : FLT_EPSILON;
     struct term terms[MOST_TERMS];
-    struct cell_sizes cells;
+    double *cells[CELL_ARRAYS];
+    OWNED double *memory = NULL;
     const size_t count = list_terms(sequence, state->settings.value, terms);
-    enum miniapp_status status = take_cells(state, &cells);
+    TRY(take_cells(state, cells, &memory));
     for (size_t b = 0; b < MINIAPP_BUDGETS; b++) {
         struct miniapp_budget *const budget = &budgets[b];
         budget->steps = budget->is_of_all_steps ? steps : 1;
@@ -378,19 +358,17 @@ enum miniapp_status miniapp_budgets_close(struct miniapp_state *state,
     const bool has_flow = budgets[BUDGET_kinetic].is_kept;
     double replaced = 0;
     const bool has_lid = state->settings.value[SETTING_enable_streamfunction] != 0;
-    if (!status && has_flow)
-        status = work_add(state, steps, &budgets[BUDGET_kinetic], &replaced);
-    if (!status && has_flow && has_lid)
-        status = add_divergence(state, sequence, replaced, &budgets[BUDGET_volume]);
-    for (size_t i = 0; i < count && !status; i++)
+    if (has_flow)
+        TRY(work_add(state, steps, &budgets[BUDGET_kinetic], &replaced));
+    if (has_flow && has_lid)
+        TRY(add_divergence(state, sequence, replaced, &budgets[BUDGET_volume]));
+    for (size_t i = 0; i < count; i++)
         if (budgets[terms[i].budget].is_kept)
-            status = add_term(state, &cells, &terms[i], &budgets[terms[i].budget]);
+            TRY(add_term(state, cells, &terms[i], &budgets[terms[i].budget]));
     for (size_t b = 0; b < MINIAPP_BUDGETS; b++) {
         budgets[b].residual = budgets[b].change - budgets[b].gain;
         budgets[b].bound = rounding * bound_in_roundings(budgets[b].steps) * budgets[b].size;
     }
-    if (!status && has_flow && !has_lid)
-        status = bound_volume(state, &cells, &budgets[BUDGET_volume].bound);
-    free(cells.memory);
-    return status;
+    return has_flow && !has_lid ? bound_volume(state, cells, &budgets[BUDGET_volume].bound)
+                                : MINIAPP_DONE;
 }

@@ -118,7 +118,7 @@ static size_t rounds(const struct exchange *exchange, enum miniapp_axis axis)
 static struct field_box box_of(const struct miniapp_state *state, const struct slot *slot,
                                enum miniapp_side side, size_t round, size_t depth, bool is_out)
 {
-    const struct block_planes p = block_planes_of(state, slot);
+    const struct planes p = slot_planes(state, slot);
     struct field_box box = {
         .element_bytes = miniapp_element_bytes(slot->field->type, state->precision),
         .nx = p.nx,

@@ -1,12 +1,12 @@
 /* The flow in which steps in time are made: how fast it is, and whether it is free of divergence.
  */
+#include "owned.h"
 #include "ranks.h"
 #include "state.h"
 #include "status.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
 static const double most_below = 1e-4, most_in_top_level = 0.05;
 
@@ -19,25 +19,11 @@ static const char *const names[ARRAYS] = {"u",   "v",   "w",    "maskT", "w",
 /* The first process looks at the whole ocean, as it does for budgets. */
 struct scan {
     struct miniapp_state *state;
-    double *memory, *array[ARRAYS]; /* with ghosts */
-    double misfit[3]; /* of u, v and w: how far a value is from the nearest in float32 */
-    double size;      /* the largest sum of the magnitudes of a cell's terms */
+    double *array[ARRAYS]; /* with ghosts */
+    double misfit[3];      /* of u, v and w: how far a value is from the nearest in float32 */
+    double size;           /* the largest sum of the magnitudes of a cell's terms */
     struct miniapp_flow *flow;
 };
-
-static enum miniapp_status take_memory(struct scan *scan)
-{
-    const struct miniapp_grid *const g = &scan->state->whole;
-    size_t lengths[ARRAYS] = {0}, total = 0;
-    for (int a = 0; a < ARRAYS; a++) {
-        lengths[a] = a < LEVELS ? g->nx * g->ny : a == DXT ? g->nx : a == DZT ? g->nz : g->ny;
-        total += lengths[a];
-    }
-    double *next = scan->memory = malloc(total * sizeof(double));
-    for (int a = 0; a < ARRAYS && scan->memory; next += lengths[a], a++)
-        scan->array[a] = next;
-    return allocated(scan->memory, "a level of the flow");
-}
 
 static enum miniapp_status take_level(struct scan *scan, size_t z)
 {
@@ -132,13 +118,10 @@ static enum miniapp_status look(struct scan *scan)
 {
     struct miniapp_state *const state = scan->state;
     const struct miniapp_grid *const g = &state->whole;
-    enum miniapp_status status = MINIAPP_DONE;
-    for (int a = LEVELS; a < ARRAYS && !status; a++)
-        status = state_gather_all(state, names[a], true, scan->array[a]);
     scan->flow->gained = scan->flow->through = 0;
-    for (size_t z = 0; z < g->nz && !status; z++) {
-        status = take_level(scan, z);
-        if (status || (state->exchange && ranks_own() > 0))
+    for (size_t z = 0; z < g->nz; z++) {
+        TRY(take_level(scan, z));
+        if (state->exchange && ranks_own() > 0)
             continue;
         for (size_t y = MINIAPP_HALO; y < g->ny - MINIAPP_HALO; y++)
             for (size_t x = MINIAPP_HALO; x < g->nx - MINIAPP_HALO; x++)
@@ -148,7 +131,7 @@ static enum miniapp_status look(struct scan *scan)
     scan->flow->tolerated[1] = most_in_top_level;
     if (state->exchange)
         ranks_broadcast(RANKS_ALL, scan->flow, sizeof(*scan->flow));
-    return status;
+    return MINIAPP_DONE;
 }
 
 static bool takes_flow(const struct miniapp_sequence *sequence)
@@ -164,20 +147,17 @@ enum miniapp_status miniapp_flow_measure(struct miniapp_state *state,
                                          struct miniapp_flow *flow)
 {
     struct scan scan = {.state = state, .flow = flow};
+    OWNED double *memory = NULL;
     *flow = (struct miniapp_flow){.is_there = takes_flow(sequence),
                                   .time_step = state->settings.value[SETTING_dt_tracer],
                                   .tolerated = {INFINITY, INFINITY}};
     if (!flow->is_there)
         return MINIAPP_DONE;
-    enum miniapp_status status = take_memory(&scan);
-    if (state->exchange)
-        status = ranks_agree(status);
-    if (!status)
-        status = look(&scan);
-    if (!status && (flow->below > flow->tolerated[0] || flow->top > flow->tolerated[1]))
-        status = look(&scan); /* for the first cell that diverges so much */
-    free(scan.memory);
-    return status;
+    TRY(survey(state, names, ARRAYS, true, "a level of the flow", scan.array, &memory));
+    TRY(look(&scan));
+    if (flow->below > flow->tolerated[0] || flow->top > flow->tolerated[1])
+        TRY(look(&scan)); /* for the first cell that diverges so much */
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status miniapp_flow_speed(struct miniapp_state *state, double *speed)

@@ -39,21 +39,12 @@ static void gather(const struct miniapp_field *field, const struct blocks *block
     }
 }
 
-struct block_planes block_planes_of(const struct miniapp_state *state, const struct slot *slot)
-{
-    const size_t west = has_axis(slot->field, MINIAPP_X) ? MINIAPP_HALO : 0;
-    const size_t south = has_axis(slot->field, MINIAPP_Y) ? MINIAPP_HALO : 0;
-    const size_t nx = west ? state->grid.nx : 1, ny = south ? state->grid.ny : 1;
-    return (struct block_planes){
-        slot_elements(state, slot) / (nx * ny), nx * ny, nx, ny, west, south};
-}
-
 /* Gets a plane of this process's block, with room for `room` elements behind it. */
 static enum miniapp_status get_plane(struct miniapp_state *state, const struct slot *slot,
                                      size_t plane, size_t room, double **own)
 {
     const char *const name = slot->name; /* may differ from the name of the slot's field */
-    const size_t elements = block_planes_of(state, slot).elements;
+    const size_t elements = slot_planes(state, slot).elements;
     *own = state_room(state, elements + room);
     TRY(allocated(*own, "a plane of '%s'", name));
     return miniapp_state_get_part(state, name, plane * elements, elements, *own);
@@ -62,12 +53,13 @@ static enum miniapp_status get_plane(struct miniapp_state *state, const struct s
 enum miniapp_status state_get_interior(struct miniapp_state *state, const struct slot *slot,
                                        size_t first, size_t count, double *values)
 {
-    const struct block_planes p = block_planes_of(state, slot);
-    const size_t nx = p.nx - 2 * p.west, ny = p.ny - 2 * p.south;
+    const struct planes p = slot_planes(state, slot);
+    const size_t west = p.has_x ? MINIAPP_HALO : 0, south = p.has_y ? MINIAPP_HALO : 0;
+    const size_t nx = p.nx - 2 * west, ny = p.ny - 2 * south;
     double *own;
     for (size_t plane = 0; plane < count; plane++) {
         TRY(get_plane(state, slot, first + plane, 0, &own));
-        copy_part(own + p.south * p.nx + p.west, p.nx, values + plane * nx * ny, nx, nx, ny);
+        copy_part(own + south * p.nx + west, p.nx, values + plane * nx * ny, nx, nx, ny);
     }
     return MINIAPP_DONE;
 }
@@ -78,7 +70,7 @@ enum miniapp_status miniapp_state_get_interior(struct miniapp_state *state, cons
     const struct slot *const slot = state_slot(state, name);
     if (!slot)
         return MINIAPP_USAGE;
-    return values ? state_get_interior(state, slot, 0, block_planes_of(state, slot).count, values)
+    return values ? state_get_interior(state, slot, 0, slot_planes(state, slot).count, values)
                   : null_given();
 }
 
@@ -90,7 +82,7 @@ enum miniapp_status miniapp_state_gather(struct miniapp_state *state, const char
         return MINIAPP_USAGE;
     if (!state->exchange && !with_ghosts)
         return state_get_interior(state, slot, plane, 1, values);
-    const struct block_planes p = block_planes_of(state, slot);
+    const struct planes p = slot_planes(state, slot);
     const size_t room = (p.nx + 1) * (p.ny + 1); /* others may be larger by a row and a column */
     double *own;
     if (!state->exchange)
@@ -107,10 +99,34 @@ enum miniapp_status state_gather_all(struct miniapp_state *state, const char *na
     const struct slot *const slot = state_slot(state, name);
     if (!slot)
         return MINIAPP_USAGE;
-    const size_t planes = block_planes_of(state, slot).count;
+    const size_t planes = slot_planes(state, slot).count;
     const size_t elements =
         miniapp_field_elements(slot->field, with_ghosts ? &state->whole : &inner) / planes;
     for (size_t p = 0; p < planes; p++)
         TRY(miniapp_state_gather(state, name, p, with_ghosts, values + p * elements));
+    return MINIAPP_DONE;
+}
+
+static size_t room_in_survey(const char *name, const struct miniapp_grid *grid)
+{
+    const struct miniapp_field *const field = miniapp_field_find(name);
+    return miniapp_field_elements(field, grid) / (miniapp_field_rank(field) == 3 ? grid->nz : 1);
+}
+
+enum miniapp_status survey(struct miniapp_state *state, const char *const *names, size_t count,
+                           bool with_ghosts, const char *what, double **arrays, double **memory)
+{
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
+    const struct miniapp_grid *const grid = with_ghosts ? &state->whole : &inner;
+    size_t elements = 0;
+    for (size_t i = 0; i < count; i++)
+        elements += room_in_survey(names[i], grid);
+    double *next = *memory = malloc(elements * sizeof(*next));
+    TRY(state_ends_all(state, allocated(next, "%s", what)));
+    for (size_t i = 0; i < count; next += room_in_survey(names[i++], grid)) {
+        arrays[i] = next;
+        if (miniapp_field_rank(miniapp_field_find(names[i])) == 1)
+            TRY(state_gather_all(state, names[i], with_ghosts, next));
+    }
     return MINIAPP_DONE;
 }

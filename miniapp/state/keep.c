@@ -212,9 +212,8 @@ static enum miniapp_status take_block(struct miniapp_state *state, struct miniap
                                       struct slot *to, const struct slot *from, double *values,
                                       const struct argument *argument)
 {
-    const struct block_planes p = block_planes_of(state, to);
-    const size_t nx = block_planes_of(whole, from).nx,
-                 plane = block_planes_of(whole, from).elements;
+    const struct planes p = slot_planes(state, to);
+    const size_t nx = slot_planes(whole, from).nx, plane = slot_planes(whole, from).elements;
     double *const own = values + p.count * plane;
     TRY(miniapp_state_get(whole, from->name, values));
     for (size_t i = 0; i < p.count; i++)

@@ -4,6 +4,7 @@
 
 #include "convert.h"
 #include "device.h"
+#include "element.h"
 #include "program.h"
 #include "sequence.h"
 
@@ -112,12 +113,11 @@ enum miniapp_status state_scratch(struct miniapp_state *state, size_t number,
  * it, because the system clears new memory every time. */
 double *state_room(struct miniapp_state *state, size_t elements);
 
-/* A state's planes of a field along x and y, and how many ghosts lie on their western and eastern,
- * and on their southern and northern sides. */
-struct block_planes {
-    size_t count, elements, nx, ny, west, south;
-};
-struct block_planes block_planes_of(const struct miniapp_state *state, const struct slot *slot);
+/* The planes of a state's field. */
+static inline struct planes slot_planes(const struct miniapp_state *state, const struct slot *slot)
+{
+    return planes_of(slot->field, &state->grid);
+}
 
 /* Gets the interior of some planes of this process's block. */
 enum miniapp_status state_get_interior(struct miniapp_state *state, const struct slot *slot,
@@ -126,6 +126,12 @@ enum miniapp_status state_get_interior(struct miniapp_state *state, const struct
 /* Gathers all planes of a field, as miniapp_state_gather does one. */
 enum miniapp_status state_gather_all(struct miniapp_state *state, const char *name,
                                      bool with_ghosts, double *values);
+
+/* Arrays for fields of the whole ocean in the first process, in one piece of memory that the caller
+ * frees, whatever happens: lines of the grid, which it gathers, and room for a level of any other.
+ * All processes call it. A message about memory that is short ends with `what`. */
+enum miniapp_status survey(struct miniapp_state *state, const char *const *names, size_t count,
+                           bool with_ghosts, const char *what, double **arrays, double **memory);
 
 /* Makes the device's copy current; MINIAPP_USAGE if the field was never set. */
 enum miniapp_status state_to_device(struct miniapp_state *state, struct slot *slot);

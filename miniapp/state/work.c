@@ -9,6 +9,7 @@
  * external mode has replaced: momentum's own is in u_mean.
  */
 #include "constants.h"
+#include "owned.h"
 #include "ranks.h"
 #include "state.h"
 #include "status.h"
@@ -18,14 +19,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Levels of fields on faces, then planes of them, then lines. */
 enum { NOW, THEN, RATE, RATE_THEN, MASK, LEVELS, MEAN = LEVELS, STRESS, PLANES };
-static const char *const names[2][PLANES] = {
-    {"u", "u_taup1", "du_taum1", "du", "maskU", "u_mean", "surface_taux"},
+enum { DXT = PLANES, DXU, DYT, DYU, COST, COSU, DZT, DZW, ARRAYS };
+static const char *const names[2][ARRAYS] = {
+    {"u", "u_taup1", "du_taum1", "du", "maskU", "u_mean", "surface_taux", "dxt", "dxu", "dyt",
+     "dyu", "cost", "cosu", "dzt", "dzw"},
     {"v", "v_taup1", "dv_taum1", "dv", "maskV", "v_mean", "surface_tauy"},
 };
-enum { RHO, RHO_ABOVE, W_THEN, MASK_W };
-enum { DXT, DXU, DYT, DYU, COST, COSU, DZT, DZW, LINES };
-static const char *const lines[LINES] = {"dxt", "dxu", "dyt", "dyu", "cost", "cosu", "dzt", "dzw"};
+enum { RHO, RHO_ABOVE, W_THEN, MASK_W }; /* in the place of the first levels */
 
 /* Integrals over a column of faces. */
 struct face_depth {
@@ -36,38 +38,23 @@ struct face_depth {
 struct work {
     struct miniapp_state *state;
     struct miniapp_grid inner;
-    double *memory, *line[LINES], *plane[PLANES];
+    double *array[ARRAYS];
     double *pressure; /* of a level, at most, over rho_0 */
     struct face_depth *columns;
     bool is_shallow; /* a column of faces has one level */
     long double change, gain, size, gross, replaced;
 };
 
-static enum miniapp_status take_room(struct work *work)
-{
-    const struct miniapp_grid *const g = &work->inner;
-    const size_t longest = g->nx + g->ny + g->nz, plane = g->nx * g->ny;
-    work->memory = malloc(((LINES + 1) * longest + PLANES * plane) * sizeof(double));
-    work->columns = malloc(plane * sizeof(*work->columns));
-    TRY(allocated(work->memory && work->columns, "the work of forces"));
-    for (int i = 0; i < LINES; i++)
-        work->line[i] = work->memory + i * longest;
-    work->pressure = work->memory + LINES * longest;
-    for (int i = 0; i < PLANES; i++)
-        work->plane[i] = work->pressure + longest + i * plane;
-    return MINIAPP_DONE;
-}
-
 /* ---- what sinks ---- */
 
 static void add_sinking(struct work *work, size_t z)
 {
     const struct miniapp_grid *const g = &work->inner;
-    const double per_height = GRAVITY / RHO_0 * work->line[DZW][z];
-    double *const *const a = work->plane, *const *const line = work->line;
+    const double per_height = GRAVITY / RHO_0 * work->array[DZW][z];
+    double *const *const a = work->array;
     double densest = 0;
     for (size_t i = 0; i < g->nx * g->ny; i++) {
-        const double area = line[DXT][i % g->nx] * line[DYT][i / g->nx] * line[COST][i / g->nx];
+        const double area = a[DXT][i % g->nx] * a[DYT][i / g->nx] * a[COST][i / g->nx];
         densest = fmax(densest, fabs(a[RHO][i]));
         if (z + 1 == g->nz || a[MASK_W][i] == 0)
             continue;
@@ -84,12 +71,12 @@ static enum miniapp_status add_all_sinking(struct work *work)
     struct miniapp_state *const state = work->state;
     TRY(miniapp_run(state, "density:temp=temp_taup1,salt=salt_taup1"));
     for (size_t z = work->inner.nz; z-- > 0;) {
-        double *const above = work->plane[RHO];
-        work->plane[RHO] = work->plane[RHO_ABOVE];
-        work->plane[RHO_ABOVE] = above;
-        TRY(miniapp_state_gather(state, "rho", z, false, work->plane[RHO]));
-        TRY(miniapp_state_gather(state, "w_taup1", z, false, work->plane[W_THEN]));
-        TRY(miniapp_state_gather(state, "maskW", z, false, work->plane[MASK_W]));
+        double *const above = work->array[RHO];
+        work->array[RHO] = work->array[RHO_ABOVE];
+        work->array[RHO_ABOVE] = above;
+        TRY(miniapp_state_gather(state, "rho", z, false, work->array[RHO]));
+        TRY(miniapp_state_gather(state, "w_taup1", z, false, work->array[W_THEN]));
+        TRY(miniapp_state_gather(state, "maskW", z, false, work->array[MASK_W]));
         if (ranks_own() == 0)
             add_sinking(work, z);
     }
@@ -101,9 +88,8 @@ static enum miniapp_status add_all_sinking(struct work *work)
 static double area_of_face(const struct work *work, bool is_v, size_t i)
 {
     const size_t x = i % work->inner.nx, y = i / work->inner.nx;
-    double *const *const line = work->line;
-    return is_v ? line[DXT][x] * line[DYU][y] * line[COSU][y]
-                : line[DXU][x] * line[DYT][y] * line[COST][y];
+    double *const *const a = work->array;
+    return is_v ? a[DXT][x] * a[DYU][y] * a[COSU][y] : a[DXU][x] * a[DYT][y] * a[COST][y];
 }
 
 /* Adds a level to the columns. The size has a term for the two pressures that a gradient is the
@@ -112,13 +98,12 @@ static void add_faces_of_level(struct work *work, bool is_v, size_t z)
 {
     const struct miniapp_grid *const g = &work->inner;
     const double *const setting = work->state->settings.value, dt = setting[SETTING_dt_mom];
-    const double back = 0.5 + setting[SETTING_AB_eps], height = work->line[DZT][z];
-    double *const *const a = work->plane, *const *const line = work->line;
+    const double back = 0.5 + setting[SETTING_AB_eps], height = work->array[DZT][z];
+    double *const *const a = work->array;
     for (size_t i = 0; i < g->nx * g->ny; i++) {
         struct face_depth *const c = &work->columns[i];
         const double now = a[NOW][i], then = a[THEN][i], rate = a[RATE][i], old = a[RATE_THEN][i];
-        const double distance =
-            is_v ? line[DYU][i / g->nx] : line[DXU][i % g->nx] * line[COST][i / g->nx];
+        const double distance = is_v ? a[DYU][i / g->nx] : a[DXU][i % g->nx] * a[COST][i / g->nx];
         if (a[MASK][i] == 0)
             continue;
         c->height += height;
@@ -145,16 +130,16 @@ static void add_columns(struct work *work, bool is_v)
         const struct face_depth *const c = &work->columns[i];
         const double area = area_of_face(work, is_v, i), weight = RHO_0 * area;
         const double side =
-            area / (is_v ? work->line[DYU][i / g->nx]
-                         : work->line[DXU][i % g->nx] * work->line[COST][i / g->nx]);
-        const double mean = work->plane[MEAN][i];
+            area / (is_v ? work->array[DYU][i / g->nx]
+                         : work->array[DXU][i % g->nx] * work->array[COST][i / g->nx]);
+        const double mean = work->array[MEAN][i];
         if (c->height == 0)
             continue;
         const double replaced = c->gained / c->height;
         work->change += weight * (c->work + c->transport * (mean - replaced) / dt);
         work->size += weight * (c->size + c->moduli * (fabs(mean) + fabs(replaced)) / dt);
         work->replaced += 2 * side * c->height * (fabs(mean) + fabs(replaced));
-        work->is_shallow |= c->height == work->line[DZT][g->nz - 1];
+        work->is_shallow |= c->height == work->array[DZT][g->nz - 1];
     }
 }
 
@@ -164,10 +149,10 @@ static enum miniapp_status add_faces(struct work *work, bool is_v)
     const struct miniapp_grid *const g = &work->inner;
     memset(work->columns, 0, g->nx * g->ny * sizeof(*work->columns));
     for (int a = LEVELS; a < PLANES; a++)
-        TRY(miniapp_state_gather(work->state, name[a], 0, false, work->plane[a]));
+        TRY(miniapp_state_gather(work->state, name[a], 0, false, work->array[a]));
     for (size_t z = 0; z < g->nz; z++) {
         for (int a = 0; a < LEVELS; a++)
-            TRY(miniapp_state_gather(work->state, name[a], z, false, work->plane[a]));
+            TRY(miniapp_state_gather(work->state, name[a], z, false, work->array[a]));
         if (ranks_own() == 0)
             add_faces_of_level(work, is_v, z);
     }
@@ -181,7 +166,7 @@ static enum miniapp_status add_faces(struct work *work, bool is_v)
 /* Whether a T cell is as high as the halves of the W cells that its dissipation goes to. */
 static bool heights_fit(const struct work *work)
 {
-    const double *const dzt = work->line[DZT], *const dzw = work->line[DZW];
+    const double *const dzt = work->array[DZT], *const dzw = work->array[DZW];
     bool fit = true;
     for (size_t z = 0; z < work->inner.nz; z++)
         fit &= fabs(dzt[z] - (dzw[z] + dzw[z > 0 ? z - 1 : 0]) / 2) <= 4 * DBL_EPSILON * dzt[z];
@@ -210,18 +195,18 @@ static bool closes(const struct work *work, size_t steps)
 enum miniapp_status work_add(struct miniapp_state *state, size_t steps,
                              struct miniapp_budget *budget, double *replaced)
 {
-    struct work work = {.state = state, .inner = miniapp_grid_interior(&state->whole)};
-    enum miniapp_status status = state_ends_all(state, take_room(&work));
-    for (int i = 0; i < LINES && !status; i++)
-        status = state_gather_all(state, lines[i], false, work.line[i]);
+    const struct miniapp_grid g = miniapp_grid_interior(&state->whole);
+    OWNED double *memory = NULL, *const pressure = malloc(g.nz * sizeof(*pressure));
+    OWNED struct face_depth *const columns = malloc(g.nx * g.ny * sizeof(*columns));
+    struct work work = {.state = state, .inner = g, .pressure = pressure, .columns = columns};
+    TRY(state_ends_all(state, allocated(pressure && columns, "the work of forces")));
+    TRY(survey(state, names[0], ARRAYS, false, "the work of forces", work.array, &memory));
     state->steps--; /* else density, which it runs, brings the wind of the next step */
-    if (!status)
-        status = add_all_sinking(&work);
+    const enum miniapp_status status = add_all_sinking(&work);
     state->steps++;
-    if (!status)
-        status = add_faces(&work, false);
-    if (!status)
-        status = add_faces(&work, true);
+    TRY(status);
+    TRY(add_faces(&work, false));
+    TRY(add_faces(&work, true));
     double sums[] = {(double)work.change,
                      (double)work.gain,
                      (double)(work.size + work.gross),
@@ -235,7 +220,5 @@ enum miniapp_status work_add(struct miniapp_state *state, size_t steps,
     budget->size += sums[2] + sums[4];
     budget->gross += sums[3];
     *replaced = sums[5];
-    free(work.memory);
-    free(work.columns);
-    return status;
+    return MINIAPP_DONE;
 }
