@@ -1,5 +1,3 @@
-#include "coordinates.h"
-#include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "owned.h"
 

@@ -1,5 +1,4 @@
 /* Which datasets a file has, and which names are close to those that it lacks. */
-#include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "input.h"
 #include "status.h"

@@ -1,4 +1,4 @@
-#include "hdf5_error.h"
+#include "hdf5_file.h"
 #include "status.h"
 
 #include <ctype.h>

@@ -1,9 +1,8 @@
 #include "hdf5_file.h"
-#include "element.h"
 #include "format.h"
-#include "hdf5_error.h"
 #include "same_file.h"
 #include "status.h"
+#include "text.h"
 
 #include <errno.h>
 #include <stdio.h>

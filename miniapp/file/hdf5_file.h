@@ -6,7 +6,37 @@
 
 #include <hdf5.h>
 #include <miniapp/status.h>
+#include <stdbool.h>
 #include <sys/stat.h>
+
+/* ---- hdf5_error.c: HDF5 reports by a stack of messages on stderr; we print one line ---- */
+
+/* To be called before anything else of HDF5. It keeps HDF5 from printing, and from cleaning up at
+ * exit: after a failed write it would try again, and crash. */
+void hdf5_start(void);
+
+/* The innermost message of the last call that failed, or "no reason given". A reason is given
+ * once. Returns `text`. */
+enum { HDF5_REASON = 8192 }; /* a path may be in it */
+const char *hdf5_reason(char text[HDF5_REASON]);
+
+/* Whether a reason was given since hdf5_start: if HDF5 cannot read a file, nothing more is reported
+ * about it. */
+bool hdf5_has_refused(void);
+
+/* Fails because a dataset could not be read: for lack of a filter, or for the reason that HDF5 just
+ * gave. */
+enum miniapp_status cannot_be_read(hid_t dataset, const char *path, const char *name);
+
+/* Closes an object of any kind but a file that was written, if it could be opened. CLOSED before an
+ * object does so where its block ends. */
+void hdf5_close(hid_t object);
+
+static inline void close_owned(const hid_t *object)
+{
+    hdf5_close(*object);
+}
+#define CLOSED __attribute__((cleanup(close_owned)))
 
 /* ---- files ---- */
 
@@ -89,5 +119,30 @@ struct box {
 /* Reads a box of a dataset as double. */
 enum miniapp_status read_box(hid_t dataset, const char *path, const char *name,
                              const struct box *box, double *values);
+
+/* ---- coordinates.c: dimension scales, which outputs copy from inputs ---- */
+
+enum { AXIS_NAME = 128 };
+
+/* netCDF's name for the dimension of a scale. */
+void name_of_dimension(const char *scale, char name[AXIS_NAME]);
+
+/* The name of the scale in the root group that belongs to an axis of a dataset; leaves `name` as it
+ * is if there is none. The scales themselves say so: the list that the dataset has of them lies in
+ * HDF5's heap, which has no checksum, and on whose damage HDF5 crashes or reads without end. */
+void find_scale(hid_t file, const char *dataset, int axis, char name[AXIS_NAME]);
+
+/* Whether a scale holds a number for each of so many cells, in the file itself. */
+bool is_coordinate(hid_t file, const char *path, hsize_t cells);
+
+/* Copies those of CF's attributes of a whole file that are short texts: its title, institution,
+ * source, history, references and comment. */
+bool copy_description(hid_t from, hid_t to);
+
+/* Copies a scale with its attributes, except those that refer to the file that it is from. */
+bool copy_coordinate(hid_t from, const char *path, hid_t to, const char *name);
+
+/* Whether a scale can be copied if nothing is wrong with the file that it is copied into. */
+bool can_be_copied(hid_t from, const char *path);
 
 #endif

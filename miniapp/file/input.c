@@ -1,7 +1,7 @@
 /* Opening and checking inputs: format.h says what they hold. */
 #include "input.h"
 #include "format.h"
-#include "hdf5_error.h"
+#include "hdf5_file.h"
 #include "owned.h"
 #include "status.h"
 #include "text.h"

@@ -4,11 +4,10 @@
 #ifndef INPUT_H
 #define INPUT_H
 
-#include "coordinates.h"
-#include "element.h"
 #include "hdf5_file.h"
 #include "program.h"
 #include "table.h"
+#include "text.h"
 #include "window.h"
 
 #include <hdf5.h>
@@ -103,9 +102,10 @@ enum miniapp_status look_at_water(struct miniapp_input *input, struct miniapp_wa
 enum miniapp_status check_ghosts(struct miniapp_input *input, enum field_id id,
                                  const double *values);
 
-/* ---- wall.c: the streamfunction's corners on the southern wall, where it is the transport around
- * that wall. They lie in ghosts; a dataset without ghosts has them as an attribute, a number for
- * each column ---- */
+/* ---- wall.c ---- */
+
+/* The streamfunction's corners on the southern wall are the transport around that wall, and lie in
+ * ghosts. A dataset without ghosts has them as an attribute, a number for each column. */
 
 /* Gathers the wall's values and makes them an attribute of a dataset; one below 0 is another
  * process's. */

@@ -1,6 +1,4 @@
 /* Fields from the file into states. */
-#include "forcing.h"
-#include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "input.h"
 #include "owned.h"

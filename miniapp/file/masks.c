@@ -2,8 +2,8 @@
  * from land; whether they agree with each other, and whether ghosts repeat what they stand for. */
 #include "input.h"
 #include "owned.h"
-#include "range.h"
 #include "status.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>

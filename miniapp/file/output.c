@@ -1,11 +1,10 @@
 /* Outputs. */
 #include "output.h"
-#include "convert.h"
-#include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "input.h"
 #include "owned.h"
 #include "program.h"
+#include "state.h"
 #include "status.h"
 
 #include <errno.h>

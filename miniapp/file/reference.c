@@ -1,10 +1,7 @@
 /* References. */
-#include "element.h"
-#include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "owned.h"
 #include "program.h"
-#include "range.h"
 #include "status.h"
 #include "text.h"
 

@@ -2,9 +2,6 @@
  * Snapshots: what the next step in time needs, in the layout of Veros's own snapshots. Fields lie
  * on (Time, z, y, x), without ghosts, from the bottom up, with missing values on land.
  */
-#include "snapshot.h"
-#include "forcing.h"
-#include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "input.h"
 #include "output.h"

@@ -1,9 +1,8 @@
 /* Going on from a snapshot (snapshot.c), and putting fields into the form that they have after one.
  */
-#include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "input.h"
-#include "snapshot.h"
+#include "output.h"
 #include "state.h"
 #include "status.h"
 

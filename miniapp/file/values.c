@@ -1,11 +1,11 @@
 /* The values of a field: read, checked against what the field may hold, or filled with what stands
  * in for them. */
 #include "format.h"
-#include "hdf5_error.h"
+#include "hdf5_file.h"
 #include "input.h"
 #include "owned.h"
-#include "range.h"
 #include "status.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>

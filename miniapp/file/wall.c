@@ -3,10 +3,10 @@
 #include "input.h"
 #include "output.h"
 #include "owned.h"
-#include "range.h"
 #include "ranks.h"
 #include "state.h"
 #include "status.h"
+#include "text.h"
 
 #include <hdf5_hl.h>
 #include <math.h>

@@ -1,5 +1,4 @@
 #include "clock.h"
-#include "element.h"
 #include "owned.h"
 #include "ranks.h"
 #include "run.h"

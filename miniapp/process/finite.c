@@ -1,9 +1,9 @@
-#include "element.h"
 #include "owned.h"
 #include "ranks.h"
 #include "run.h"
 #include "status.h"
 #include "stop.h"
+#include "text.h"
 
 #include <float.h>
 #include <math.h>

@@ -4,8 +4,8 @@
 #define RUN_H
 
 #include "bench.h"
-#include "digest.h"
 #include "options.h"
+#include "provenance.h"
 #include "resume.h"
 
 /* Fields that --every or --average chooses. */

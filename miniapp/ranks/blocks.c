@@ -91,6 +91,24 @@ size_t least_cells(const struct blocks *blocks, enum miniapp_axis axis)
                              : inner(blocks->whole.ny) / (size_t)blocks->along_y;
 }
 
+/* ---- planes ---- */
+
+struct planes planes_of(const struct miniapp_field *field, const struct miniapp_grid *grid)
+{
+    struct planes planes = {.nx = 1, .ny = 1};
+    for (int i = 0; i < miniapp_field_rank(field); i++) {
+        planes.has_x |= miniapp_field_axis(field, i) == MINIAPP_X;
+        planes.has_y |= miniapp_field_axis(field, i) == MINIAPP_Y;
+    }
+    if (planes.has_x)
+        planes.nx = grid->nx;
+    if (planes.has_y)
+        planes.ny = grid->ny;
+    planes.elements = planes.nx * planes.ny;
+    planes.count = miniapp_field_elements(field, grid) / planes.elements;
+    return planes;
+}
+
 /* One axis of a part. */
 struct stretch {
     size_t start, count, in_block, at, in_whole;

@@ -2,7 +2,7 @@
 #ifndef BLOCKS_H
 #define BLOCKS_H
 
-#include <miniapp/grid.h>
+#include <miniapp/field.h>
 #include <miniapp/status.h>
 #include <stdbool.h>
 
@@ -32,6 +32,14 @@ int rank_of(const struct blocks *blocks, int x, int y, bool cyclic_x);
 
 /* The fewest interior cells that any block has, along x or along y. */
 size_t least_cells(const struct blocks *blocks, enum miniapp_axis axis);
+
+/* The planes of a field along y and x, in which it passes from a state to a file or to other
+ * processes: how many, their elements, and those along x and y, 1 where it lacks the axis. */
+struct planes {
+    size_t count, elements, nx, ny;
+    bool has_x, has_y;
+};
+struct planes planes_of(const struct miniapp_field *field, const struct miniapp_grid *grid);
 
 /* The part of a plane that belongs to a block: its interior and, if ghosts are wanted, those at the
  * edges of the ocean. Each cell of the whole belongs to exactly one block; if a field lacks an

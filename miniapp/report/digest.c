@@ -1,4 +1,4 @@
-#include "digest.h"
+#include "provenance.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "measure.h"
 #include "printable.h"
 #include "program.h"
-#include "range.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdio.h>

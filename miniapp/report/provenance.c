@@ -1,7 +1,6 @@
 #include "provenance.h"
 #include "build.h"
 #include "cgroup.h"
-#include "digest.h"
 #include "printable.h"
 
 #include <hdf5.h>

@@ -5,6 +5,7 @@
 #include "program.h"
 #include "text.h"
 
+#include <nettle/sha2.h>
 #include <stddef.h>
 
 enum { PROVENANCE_ITEMS = 40, PROVENANCE_TEXT = MINIAPP_TEXT };
@@ -74,5 +75,18 @@ const char *cache_that_holds(const struct caches *caches, int threads, double by
 /* The bytes of the caches of the last level, one for each thread as far as there are so many; 0 if
  * they are not known. */
 double last_cache_bytes(const struct caches *caches, int threads);
+
+/* ---- digest.c: SHA-256 of what was read and computed ---- */
+
+enum { SHA256_TEXT = 65 }; /* in hexadecimal digits */
+
+/* The digest of a file; "" if it cannot be read. */
+void digest_file(const char *path, char text[SHA256_TEXT]);
+
+/* The digest of what was added to a context. */
+void digest_end(struct sha256_ctx *context, char text[SHA256_TEXT]);
+
+/* SHA-256 of a text. */
+void digest_text(const char *words, char text[SHA256_TEXT]);
 
 #endif

@@ -1,7 +1,7 @@
 #include "report.h"
-#include "element.h"
 #include "printable.h"
 #include "shape.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdio.h>

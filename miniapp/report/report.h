@@ -15,8 +15,7 @@ void report_csv(const struct results *results);
 /* The object of --format json, which the caller releases. */
 json_t *results_object(const struct results *results);
 
-/* ---- page.c: the layout that people read: at most PAGE_WIDTH columns, as far as names allow ----
- */
+/* ---- page.c: the layout that people read, of PAGE_WIDTH columns as far as names allow ---- */
 
 enum { PAGE_WIDTH = 100 };
 

@@ -3,7 +3,6 @@
 #define RESULTS_H
 
 #include "clock.h"
-#include "digest.h"
 #include "measure.h"
 #include "provenance.h"
 #include "validate.h"

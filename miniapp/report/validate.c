@@ -1,5 +1,5 @@
 #include "validate.h"
-#include "element.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdio.h>

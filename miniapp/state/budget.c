@@ -1,11 +1,10 @@
 /* The budgets of steps in time, which physics/mixing/ocean.budgets describes. */
 #include "constants.h"
-#include "forcing.h"
 #include "owned.h"
 #include "ranks.h"
+#include "sequence.h"
 #include "state.h"
 #include "status.h"
-#include "tracers.h"
 
 #include <float.h>
 #include <math.h>

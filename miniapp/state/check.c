@@ -1,9 +1,8 @@
 /* Whether fields that a client has set are in their ranges. */
-#include "element.h"
 #include "owned.h"
-#include "range.h"
 #include "state.h"
 #include "status.h"
+#include "text.h"
 
 #include <stdint.h>
 #include <stdio.h>

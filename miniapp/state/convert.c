@@ -1,4 +1,4 @@
-#include "convert.h"
+#include "state.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,10 +1,8 @@
 /* Copies between the host and a state's fields on its device, and how long they take. */
 #include "clock.h"
-#include "convert.h"
-#include "forcing.h"
-#include "range.h"
 #include "state.h"
 #include "status.h"
+#include "text.h"
 
 #include <float.h>
 #include <math.h>

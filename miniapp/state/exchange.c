@@ -1,6 +1,6 @@
-#include "exchange.h"
 #include "clock.h"
 #include "ranks.h"
+#include "state.h"
 #include "status.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-#include "forcing.h"
 #include "owned.h"
+#include "state.h"
 #include "status.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The planes of a field, from all blocks of an ocean. */
-#include "exchange.h"
 #include "ranks.h"
+#include "state.h"
 #include "status.h"
 
 #include <stdlib.h>

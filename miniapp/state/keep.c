@@ -1,8 +1,7 @@
-#include "keep.h"
 #include "clock.h"
-#include "exchange.h"
 #include "owned.h"
 #include "ranks.h"
+#include "state.h"
 #include "status.h"
 
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* Sequences bound to the fields of a state. */
 #include "clock.h"
-#include "exchange.h"
-#include "forcing.h"
-#include "keep.h"
+#include "state.h"
 #include "status.h"
 
 #include <math.h>

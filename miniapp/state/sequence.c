@@ -2,7 +2,6 @@
 #include "owned.h"
 #include "status.h"
 #include "suggest.h"
-#include "tracers.h"
 
 #include <pthread.h>
 #include <stdlib.h>

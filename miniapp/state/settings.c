@@ -1,8 +1,8 @@
 /* Values of the settings. */
-#include "range.h"
 #include "status.h"
 #include "suggest.h"
 #include "table.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,11 +1,8 @@
 #include "state.h"
-#include "exchange.h"
-#include "forcing.h"
-#include "keep.h"
 #include "owned.h"
 #include "ranks.h"
+#include "sequence.h"
 #include "status.h"
-#include "tracers.h"
 
 #include <stdint.h>
 #include <stdio.h>

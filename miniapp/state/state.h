@@ -2,11 +2,29 @@
 #ifndef STATE_H
 #define STATE_H
 
-#include "convert.h"
+#include "blocks.h"
 #include "device.h"
-#include "element.h"
 #include "program.h"
 #include "sequence.h"
+#include "text.h"
+
+/* ---- convert.c: between callers' arrays of double and a field's own type ---- */
+
+/* Whether an array of that type is an array of double already. */
+bool is_double(enum miniapp_type type, enum miniapp_precision precision);
+
+/* The place of the first value that the type cannot hold, or `count`. */
+size_t first_misfit(const double *values, size_t count, enum miniapp_type type,
+                    enum miniapp_precision precision);
+
+/* These convert values that fit. */
+void convert_from_double(const double *values, size_t count, enum miniapp_type type,
+                         enum miniapp_precision precision, void *to);
+
+void convert_to_double(const void *from, size_t count, enum miniapp_type type,
+                       enum miniapp_precision precision, double *values);
+
+/* ---- a state ---- */
 
 /* A field of a state. Where the device is the host, `device` is its only memory. */
 struct slot {
@@ -158,6 +176,8 @@ void state_written(struct slot *slot, const signed char ghosts[MINIAPP_SIDES]);
 /* Notes that all its ghosts on the device are current. */
 void state_has_ghosts(struct slot *slot);
 
+/* ---- work.c: the work of forces on the flow ---- */
+
 /* Adds to a budget, in watts, what the tendencies of the flow did in the last step, friction
  * included, as its change, and what wind and sinking water put in, as its gain. The bound becomes
  * infinite where what frictions dissipate need not be what they take. Also gives what the external
@@ -165,5 +185,100 @@ void state_has_ghosts(struct slot *slot);
  * and after. If the state is a part of an ocean, all processes call it. */
 enum miniapp_status work_add(struct miniapp_state *, size_t steps, struct miniapp_budget *,
                              double *replaced);
+
+/* ---- exchange.c: ghosts that come from the blocks of other ranks ---- */
+
+/* Makes all ghosts of some fields current, by one message to each neighbour. All ranks call it with
+ * the same fields. */
+enum miniapp_status exchange_ghosts(struct miniapp_state *state, struct slot *const *slots,
+                                    size_t count);
+
+/* Whether ghosts may be in flight while kernels run. */
+bool exchange_overlaps(const struct miniapp_state *state);
+
+/* Asks for the ghosts of fields that are not written again before they are read. */
+void exchange_ask(struct miniapp_state *state, struct slot *const *slots, size_t count);
+
+/* Whether its ghosts were asked for since the last exchange_finish; the same on all ranks. */
+bool exchange_was_asked(const struct miniapp_state *state, const struct slot *slot);
+
+/* Between two kernels: unpacks what has arrived, and sends what waited for it. */
+enum miniapp_status exchange_progress(struct miniapp_state *state);
+
+/* Waits until all ghosts that were asked for are current. */
+enum miniapp_status exchange_finish(struct miniapp_state *state);
+
+/* How the ocean of a state that exchanges is cut. */
+const struct blocks *exchange_blocks(const struct miniapp_state *state);
+
+/* Adds the time since `start` to that of exchanges, if there are other ranks; or to that of
+ * gathering the whole ocean for a kernel, and of taking the own block back. */
+void exchange_note(struct miniapp_state *state, double start, bool is_gather);
+
+void exchange_free(struct miniapp_state *state);
+
+/* ---- forcing.c: fields that change in time by records of the input, such as wind ---- */
+
+/* The records of a field. They are fields of the state themselves, called NAME@0 and so on, so that
+ * they are loaded, cut into blocks and given ghosts as the field would be. */
+struct forcing {
+    struct slot *field, **records;
+    size_t count;
+    double period; /* seconds from a record to the same one of the next cycle */
+};
+
+enum { RECORD_NAME = MOST_NAME + 24 };
+const char *record_name(const char *field, size_t record, char text[RECORD_NAME]);
+
+/* The field of the state that holds the mean of a field: miniapp_state_average makes it. */
+const char *mean_name(const char *field, char text[RECORD_NAME]);
+
+/* Lets a field follow records, whose values are then set. */
+enum miniapp_status state_force(struct miniapp_state *state, const char *name, size_t count,
+                                double period);
+
+/* Makes each such field what it is at the state's time: linear between the two nearest records,
+ * each of which is that of the middle of its part of the period, as in Veros 1.7. */
+enum miniapp_status state_apply_forcing(struct miniapp_state *state);
+
+/* A field that is set by hand follows its records no longer. */
+void state_stop_forcing(struct miniapp_state *state, const struct slot *slot);
+
+bool state_is_forced(const struct miniapp_state *state, const char *name);
+
+void forcing_free(struct miniapp_state *state);
+
+/* ---- keep.c: sums over the whole ocean, and memory that kernels keep between calls ---- */
+
+/* A kernel's memory, and what it depends on. */
+struct kept {
+    struct miniapp_state *state; /* NULL: it has none */
+    struct kept *next;           /* of the same state */
+    void **host, **device;       /* pieces of memory */
+    size_t host_pieces, device_pieces;
+    double device_bytes;
+    struct miniapp_solution solution;
+    struct miniapp_settings settings;
+    size_t changes; /* of the grid's fields that the kernel reads */
+    bool cyclic_x;
+    struct miniapp_state *whole; /* of a kernel that needs it where processes share the ocean */
+    struct miniapp_plan *whole_plan;
+};
+
+/* Hands a kernel's memory to it, after it is cleared if what it depends on has changed. `slots` are
+ * those of its arguments. */
+struct keeper keeper_of(struct miniapp_state *state, struct kept *kept,
+                        const struct miniapp_kernel *kernel, struct slot *const *slots);
+
+/* Frees it. */
+void forget(struct kept *kept);
+
+/* The totals for kernels of a state, which use its state_room. */
+struct totals totals_of(struct miniapp_state *state);
+
+/* Runs a kernel on a copy of the whole ocean that this process gathers, and takes its own block of
+ * the outputs. All processes call it, and compute the same. */
+enum miniapp_status whole_run(struct miniapp_state *state, struct kept *kept,
+                              const struct miniapp_kernel *kernel, struct slot *const *slots);
 
 #endif

@@ -3,7 +3,7 @@
  * of fields when a tracer is first named: those of `dye` are like `tracer`, `tracer_taup1` and so
  * on, and are called `dye`, `dye_taup1`. Like all rows of the table, they are never removed.
  */
-#include "tracers.h"
+#include "sequence.h"
 #include "status.h"
 
 #include <ctype.h>
