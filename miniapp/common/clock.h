@@ -17,8 +17,6 @@ struct clock_quality {
     double cost, resolution;
 };
 
-struct clock_quality clock_measure(void);
-
 /* The least time that a call has to take, as a multiple of the clock's cost or resolution. */
 enum { CLOCK_TICKS = 100 };
 

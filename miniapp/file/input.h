@@ -139,16 +139,6 @@ struct window window_for(const struct miniapp_input *input,
 /* The window that is a state's part of an ocean. */
 struct window window_of_state(const struct miniapp_state *state);
 
-/* The window's part of a field's dataset. */
-struct box box_in_file(const struct miniapp_input *input, const struct miniapp_field *field);
-
-/* Where a cell of the window lies in the file, by its element in a field on (y, x) or (z, y, x). */
-size_t column_in_file(const struct miniapp_input *input, size_t element);
-size_t row_in_file(const struct miniapp_input *input, size_t element);
-
-/* Whether an element on (z, y, x) lies in the margin of the window. */
-bool is_in_margin(const struct miniapp_input *input, size_t element);
-
 /* The element of the whole field. */
 size_t element_in_file(const struct miniapp_input *input, const struct miniapp_field *field,
                        size_t element);

@@ -8,6 +8,27 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Where a cell of the window lies in the file, by its element in a field on (y, x) or (z, y, x). */
+static size_t column_in_file(const struct miniapp_input *input, size_t element)
+{
+    return input->window.x0 + element % input->window.grid.nx;
+}
+
+static size_t row_in_file(const struct miniapp_input *input, size_t element)
+{
+    return input->window.y0 + element / input->window.grid.nx % input->window.grid.ny;
+}
+
+/* Whether an element on (z, y, x) lies in the margin of the window. */
+static bool is_in_margin(const struct miniapp_input *input, size_t element)
+{
+    const struct miniapp_grid *const grid = &input->window.grid, *const whole =
+                                                                     &input->window.whole;
+    return (element % grid->nx + 1 == grid->nx && input->window.x0 + grid->nx < whole->nx) ||
+           (element / grid->nx % grid->ny + 1 == grid->ny &&
+            input->window.y0 + grid->ny < whole->ny);
+}
+
 /* ---- what a mask may be ---- */
 
 /* Masks and indices have to be whole numbers in their ranges, with no index above the surface,

@@ -109,6 +109,20 @@ static enum miniapp_status check_heights(const struct miniapp_input *input, enum
 
 /* ---- reading ---- */
 
+/* The window's part of a field's dataset. */
+static struct box box_in_file(const struct miniapp_input *input, const struct miniapp_field *field)
+{
+    const int leading = input->records[field_id(field)] > 0;
+    struct box box = {.rank = miniapp_field_rank(field) + leading};
+    box.first[0] = input->record;
+    box.count[0] = 1;
+    for (int i = leading; i < box.rank; i++) {
+        box.first[i] = first_along(field->axes[i - leading], &input->window);
+        box.count[i] = miniapp_axis_length(field->axes[i - leading], &input->window.grid);
+    }
+    return box;
+}
+
 enum miniapp_status read_dataset(struct miniapp_input *input, enum field_id id, double *values)
 {
     const char *const name = input->source[id];

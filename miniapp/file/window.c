@@ -86,25 +86,6 @@ struct window window_for(const struct miniapp_input *input,
 
 /* ---- places in it ---- */
 
-size_t column_in_file(const struct miniapp_input *input, size_t element)
-{
-    return input->window.x0 + element % input->window.grid.nx;
-}
-
-size_t row_in_file(const struct miniapp_input *input, size_t element)
-{
-    return input->window.y0 + element / input->window.grid.nx % input->window.grid.ny;
-}
-
-bool is_in_margin(const struct miniapp_input *input, size_t element)
-{
-    const struct miniapp_grid *const grid = &input->window.grid, *const whole =
-                                                                     &input->window.whole;
-    return (element % grid->nx + 1 == grid->nx && input->window.x0 + grid->nx < whole->nx) ||
-           (element / grid->nx % grid->ny + 1 == grid->ny &&
-            input->window.y0 + grid->ny < whole->ny);
-}
-
 size_t element_in_file(const struct miniapp_input *input, const struct miniapp_field *field,
                        size_t element)
 {
@@ -117,19 +98,6 @@ size_t element_in_file(const struct miniapp_input *input, const struct miniapp_f
         block *= miniapp_axis_length(axis, &input->window.whole);
     }
     return in_file;
-}
-
-struct box box_in_file(const struct miniapp_input *input, const struct miniapp_field *field)
-{
-    const int leading = input->records[field_id(field)] > 0;
-    struct box box = {.rank = miniapp_field_rank(field) + leading};
-    box.first[0] = input->record;
-    box.count[0] = 1;
-    for (int i = leading; i < box.rank; i++) {
-        box.first[i] = first_along(field->axes[i - leading], &input->window);
-        box.count[i] = miniapp_axis_length(field->axes[i - leading], &input->window.grid);
-    }
-    return box;
 }
 
 const char *place_in_file(const struct miniapp_input *input, enum field_id id, size_t element,

@@ -1,8 +1,8 @@
-#include "listing.h"
 #include "options.h"
 #include "owned.h"
 #include "printable.h"
 #include "provenance.h"
+#include "report.h"
 #include "shape.h"
 #include "status.h"
 #include "suggest.h"
@@ -392,6 +392,16 @@ static void allow(struct options *options, int what)
 {
     options->allow |= what;
     miniapp_input_options_allow(options->reading, what);
+}
+
+/* Prints the output of --version. */
+static void print_build(void)
+{
+    static struct provenance provenance;
+    provenance_of_build(&provenance);
+    print("miniapp %s\n", miniapp_version());
+    for (size_t i = 1; i < provenance.count; i++)
+        print("%-15s %s\n", provenance.names[i], provenance.texts[i]);
 }
 
 /* ---- all words ---- */

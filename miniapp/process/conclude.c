@@ -2,7 +2,6 @@
 #include "ranks.h"
 #include "report.h"
 #include "run.h"
-#include "say.h"
 #include "status.h"
 
 #include <math.h>
@@ -73,10 +72,21 @@ enum miniapp_status open_outputs(struct run *run)
 
 /* ---- verdicts ---- */
 
+/* The first result whose outputs are not finite, now or in the run that it was loaded from; or
+ * NULL.
+ */
+static const struct result *find_earlier_nonfinite(const struct results *results)
+{
+    for_each_result (r, results)
+        if (strstr(r->marks, "nonfinite"))
+            return r;
+    return NULL;
+}
+
 /* Rows that a resumed run already has may have had outputs that were not finite. */
 static enum miniapp_status check_outputs(const struct run *run)
 {
-    const struct result *const earlier = results_nonfinite(&run->results);
+    const struct result *const earlier = find_earlier_nonfinite(&run->results);
     if (run->nonfinite[0] && run->is_finite)
         return fail(MINIAPP_MISMATCH,
                     "steps lead beyond the limits of an ocean: %s (shorter steps may help: --set "
@@ -96,10 +106,25 @@ static enum miniapp_status check_outputs(const struct run *run)
     return MINIAPP_DONE;
 }
 
+/* The first budget that is judged and broken, and its result; or NULL. */
+static const struct miniapp_budget *first_broken_budget(const struct results *results,
+                                                        const struct result **where)
+{
+    for_each_result (r, results) {
+        const struct march *const march = r->march;
+        for (size_t b = 0; march && march->is_judged && b < march->budget_count; b++)
+            if (!is_balanced(&march->budgets[b])) {
+                *where = r;
+                return &march->budgets[b];
+            }
+    }
+    return NULL;
+}
+
 static enum miniapp_status check_budgets(const struct run *run)
 {
     const struct result *where;
-    const struct miniapp_budget *const budget = results_unbalanced(&run->results, &where);
+    const struct miniapp_budget *const budget = first_broken_budget(&run->results, &where);
     if (!budget || (isnan(budget->residual) && (run->options.allow & MINIAPP_ALLOW_NONFINITE)))
         return MINIAPP_DONE;
     return fail(MINIAPP_MISMATCH,

@@ -5,6 +5,7 @@
 #include "text.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +155,22 @@ static void describe_devices(struct provenance *provenance, const struct run *ru
             provenance_append(provenance, "device_caches", "; ", "%s: L2 %.0f KiB", label,
                               cache / 1024);
     }
+}
+
+static struct clock_quality clock_measure(void)
+{
+    enum { READINGS = 10000 };
+    struct clock_quality quality = {0, INFINITY};
+    const double start = seconds_now();
+    double before = start;
+    for (int i = 0; i < READINGS; i++) {
+        const double now = seconds_now();
+        if (now > before)
+            quality.resolution = fmin(quality.resolution, now - before);
+        before = now;
+    }
+    quality.cost = (before - start) / READINGS;
+    return quality;
 }
 
 void describe_run(struct run *run)

@@ -1,13 +1,13 @@
 /* The process: its command line, threads, signals and exit code. */
-#include "listing.h"
 #include "printable.h"
 #include "program.h"
 #include "progress.h"
 #include "ranks.h"
+#include "report.h"
 #include "run.h"
-#include "say.h"
 #include "status.h"
 #include "stop.h"
+#include "text.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -144,6 +144,14 @@ static enum miniapp_status start_ranks(int *argc, char ***argv)
     if (ranks_own() > 0 && !freopen("/dev/null", "w", stdout))
         return fail(MINIAPP_OUTPUT, "/dev/null cannot be opened");
     return status;
+}
+
+/* The words of a command line in one text. */
+static void join_words(int count, char **words, char text[PROVENANCE_TEXT])
+{
+    text[0] = '\0';
+    for (int i = 0; i < count; i++)
+        append(text, PROVENANCE_TEXT, i ? " " : "", "%s", words[i]);
 }
 
 /* Returns the exit code of a run that is over. */

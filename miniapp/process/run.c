@@ -3,7 +3,6 @@
 #include "owned.h"
 #include "printable.h"
 #include "ranks.h"
-#include "say.h"
 #include "status.h"
 #include "stop.h"
 

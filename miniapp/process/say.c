@@ -1,6 +1,6 @@
-#include "say.h"
 #include "progress.h"
 #include "ranks.h"
+#include "run.h"
 #include "status.h"
 
 #include <stdio.h>

@@ -83,13 +83,15 @@ const struct column columns[] = {
     {0},
 };
 
-double column_number(const struct column *column, const struct result *result,
-                     const struct results *results)
-{
-    if (column->in_results)
-        return column->in_results(result, results);
-    if (!column->place)
-        return column->number ? column->number(result) : NAN;
-    const double value = *(const double *)((const char *)result + column->place);
-    return column->above_0 && !(value > 0) ? NAN : value;
-}
+const struct column transfer_columns[] = {
+    {"points", .number = result_points, .whole = true},
+    {"to_device_bytes", PLACE(to_device.bytes)},
+    {"to_device_s", PLACE(to_device.seconds)},
+    {"to_device_pinned_s", PLACE(to_device.pinned_seconds), .above_0 = true},
+    {"from_device_bytes", PLACE(from_device.bytes)},
+    {"from_device_s", PLACE(from_device.seconds)},
+    {"from_device_pinned_s", PLACE(from_device.pinned_seconds), .above_0 = true},
+    {"first_call_s", PLACE(timing.first)},
+    {"state_bytes", PLACE(state_bytes)},
+    {0},
+};

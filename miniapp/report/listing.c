@@ -1,7 +1,7 @@
-#include "listing.h"
 #include "measure.h"
 #include "printable.h"
 #include "program.h"
+#include "report.h"
 #include "text.h"
 
 #include <math.h>

@@ -5,8 +5,53 @@
 
 #include <hdf5.h>
 #include <hwloc.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- SHA-256 ---- */
+
+void digest_end(struct sha256_ctx *context, char text[SHA256_TEXT])
+{
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    sha256_digest(context, sizeof(digest), digest);
+    for (size_t i = 0; i < sizeof(digest); i++)
+        snprintf(text + 2 * i, 3, "%02x", digest[i]);
+}
+
+static bool add_file(struct sha256_ctx *context, const char *path)
+{
+    uint8_t block[1 << 16];
+    size_t count;
+    FILE *const file = fopen(path, "rb");
+    while (file && (count = fread(block, 1, sizeof(block), file)) > 0)
+        sha256_update(context, count, block);
+    const bool is_read = file && !ferror(file);
+    if (file)
+        fclose(file);
+    return is_read;
+}
+
+void digest_file(const char *path, char text[SHA256_TEXT])
+{
+    struct sha256_ctx context;
+    sha256_init(&context);
+    const bool is_read = add_file(&context, path);
+    digest_end(&context, text);
+    if (!is_read)
+        text[0] = '\0';
+}
+
+void digest_text(const char *words, char text[SHA256_TEXT])
+{
+    struct sha256_ctx context;
+    sha256_init(&context);
+    sha256_update(&context, strlen(words), (const uint8_t *)words);
+    digest_end(&context, text);
+}
+
+/* ---- items ---- */
 
 /* A text that is cut still differs from all others. */
 static void end_with_digest(char kept[PROVENANCE_TEXT], const char *text)
@@ -52,28 +97,12 @@ void provenance_of_build(struct provenance *provenance)
     provenance_append(provenance, "hdf5_version", "", "%u.%u.%u", major, minor, release);
 }
 
-void join_words(int count, char **words, char text[PROVENANCE_TEXT])
-{
-    text[0] = '\0';
-    for (int i = 0; i < count; i++)
-        append(text, PROVENANCE_TEXT, i ? " " : "", "%s", words[i]);
-}
-
 const char *provenance_text(const struct provenance *provenance, const char *name)
 {
     for (size_t i = 0; i < provenance->count; i++)
         if (strcmp(provenance->names[i], name) == 0)
             return provenance->texts[i];
     return "";
-}
-
-void print_build(void)
-{
-    static struct provenance provenance;
-    provenance_of_build(&provenance);
-    print("miniapp %s\n", BUILD_VERSION);
-    for (size_t i = 1; i < provenance.count; i++)
-        print("%-15s %s\n", provenance.names[i], provenance.texts[i]);
 }
 
 /* ---- the machine ---- */

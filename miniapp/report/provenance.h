@@ -20,9 +20,6 @@ struct provenance {
 /* Version, git commit, build type, compiler and flags, offload target, HDF5 version. */
 void provenance_of_build(struct provenance *provenance);
 
-/* The words of a command line in one text. */
-void join_words(int count, char **words, char text[PROVENANCE_TEXT]);
-
 /* The text of an item, to be filled in; a new item is empty. NULL if there are too many. */
 char *provenance_item(struct provenance *provenance, const char *name);
 
@@ -35,9 +32,6 @@ void provenance_add(struct provenance *provenance, const char *name, const char 
 
 /* The text of a name; "" where there is none. */
 const char *provenance_text(const struct provenance *provenance, const char *name);
-
-/* Prints the output of --version. */
-void print_build(void);
 
 /* Fails if two runs differ in one of these items of their provenance, an item that is not there
  * being an empty one, and names the first difference: "PATH: WHAT: it was made with NAME=TEXT, but
@@ -76,7 +70,7 @@ const char *cache_that_holds(const struct caches *caches, int threads, double by
  * they are not known. */
 double last_cache_bytes(const struct caches *caches, int threads);
 
-/* ---- digest.c: SHA-256 of what was read and computed ---- */
+/* ---- SHA-256 of what was read and computed ---- */
 
 enum { SHA256_TEXT = 65 }; /* in hexadecimal digits */
 

@@ -2,6 +2,9 @@
 #ifndef REPORT_H
 #define REPORT_H
 
+#include <stdbool.h>
+
+#include "program.h"
 #include "results.h"
 
 enum output_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
@@ -54,5 +57,20 @@ const char *time_in_words(double seconds, char text[16]);
 void print_rows(const struct page *page);
 void print_rates(const struct page *page);
 void print_roofline(const struct page *page);
+
+/* ---- listing.c: what the library has ---- */
+
+/* Whether kernels of a subject are of no group, 'all' or 'calibration': few files hold what they
+ * read. */
+bool is_chosen_by_name(const char *subject);
+
+/* Prints each kernel's arguments and cost, and the sequences. */
+void list_kernels(const struct miniapp_settings *settings);
+
+/* Prints the purpose and the directives of each variant. */
+void list_variants(void);
+
+/* Prints the devices that this build can use on this machine. */
+void list_devices(void);
 
 #endif

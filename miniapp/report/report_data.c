@@ -107,16 +107,34 @@ static json_t *solution_object(const struct miniapp_solution *solution)
                      "residual", number(solution->residual));
 }
 
-static json_t *result_object(const struct result *r, const struct results *results)
+/* A column's number; NAN where it is not known, or is a text. */
+static double column_number(const struct column *column, const struct result *result,
+                            const struct results *results)
 {
-    json_t *object = json_object();
-    for (const struct column *column = columns; column->name; column++) {
+    if (column->in_results)
+        return column->in_results(result, results);
+    if (!column->place)
+        return column->number ? column->number(result) : NAN;
+    const double value = *(const double *)((const char *)result + column->place);
+    return column->above_0 && !(value > 0) ? NAN : value;
+}
+
+static void put_columns(json_t *object, const struct column *column, const struct result *r,
+                        const struct results *results)
+{
+    for (; column->name; column++) {
         const double value = column_number(column, r, results);
         json_object_set_new(object, column->name,
                             column->text    ? text_value(column->text(r))
                             : column->whole ? whole_number(value)
                                             : number(value));
     }
+}
+
+static json_t *result_object(const struct result *r, const struct results *results)
+{
+    json_t *object = json_object();
+    put_columns(object, columns, r, results);
     if (r->shares)
         json_object_set_new(object, "shares", shares_object(r));
     if (r->march)
@@ -149,27 +167,11 @@ static json_t *with_members(json_t *object, json_t *more)
     return object;
 }
 
-static void add_transfer(json_t *object, const char *way, const struct transfer_times *times)
-{
-    static const char *const units[] = {"bytes", "s", "pinned_s"};
-    const double pinned = times->pinned_seconds > 0 ? times->pinned_seconds : NAN;
-    const double values[] = {times->bytes, times->seconds, pinned};
-    for (int i = 0; i < 3; i++) {
-        char name[64];
-        snprintf(name, sizeof(name), "%s_%s", way, units[i]);
-        json_object_set_new(object, name, number(values[i]));
-    }
-}
-
 static json_t *transfer_object(const struct result *r, const struct results *results)
 {
     const struct result *base = results_base(results, r);
     json_t *object = entry(results, r);
-    json_object_set_new(object, "points", whole_number(result_points(r)));
-    add_transfer(object, "to_device", &r->to_device);
-    add_transfer(object, "from_device", &r->from_device);
-    json_object_set_new(object, "first_call_s", number(r->timing.first));
-    json_object_set_new(object, "state_bytes", number(r->state_bytes));
+    put_columns(object, transfer_columns, r, results);
     if (strcmp(base->device, r->device) != 0) {
         json_object_set_new(object, "wins_from_points", number(results_points_to_win(results, r)));
         json_object_set_new(object, "wins_from_calls", number(result_calls_to_win(r, base)));

@@ -97,14 +97,6 @@ const struct check *results_uncompared(const struct results *results)
     return NULL;
 }
 
-const struct result *results_nonfinite(const struct results *results)
-{
-    for_each_result (r, results)
-        if (strstr(r->marks, "nonfinite"))
-            return r;
-    return NULL;
-}
-
 double result_years_per_day(const struct result *result)
 {
     const double days_of_year = 365.25;
@@ -131,20 +123,6 @@ const char *budget_verdict(const struct march *march, const struct miniapp_budge
     if (!is_balanced(budget))
         return "BROKEN";
     return budget_can_tell(budget) ? "kept" : "cannot tell";
-}
-
-const struct miniapp_budget *results_unbalanced(const struct results *results,
-                                                const struct result **where)
-{
-    for_each_result (r, results) {
-        const struct march *const march = r->march;
-        for (size_t b = 0; march && march->is_judged && b < march->budget_count; b++)
-            if (!is_balanced(&march->budgets[b])) {
-                *where = r;
-                return &march->budgets[b];
-            }
-    }
-    return NULL;
 }
 
 const struct result *results_base(const struct results *results, const struct result *result)

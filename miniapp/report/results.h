@@ -148,10 +148,6 @@ bool budget_can_tell(const struct miniapp_budget *budget);
 /* "kept", "cannot tell", "BROKEN" or "not judged" */
 const char *budget_verdict(const struct march *march, const struct miniapp_budget *budget);
 
-/* The first budget that is judged and broken, and its result; or NULL. */
-const struct miniapp_budget *results_unbalanced(const struct results *results,
-                                                const struct result **where);
-
 /* Whether there is one like it. */
 bool results_have(const struct results *results, const struct result *wanted);
 
@@ -167,10 +163,6 @@ void results_judge(struct results *results, size_t first, bool is_land);
 
 /* The first check of a kernel for which nothing was really compared; or NULL. */
 const struct check *results_uncompared(const struct results *results);
-
-/* The first result whose outputs are not finite, now or in the run that it was loaded from; or
- * NULL. */
-const struct result *results_nonfinite(const struct results *results);
 
 /* Sets each result's speedup over the first one with the same kernel, precision and size. */
 void results_compare_devices(struct results *results);
@@ -234,12 +226,8 @@ struct column {
     bool above_0; /* or it was not measured */
 };
 
-/* A column without a name ends them. */
-extern const struct column columns[];
-
-/* A column's number; NAN where it is not known, or is a text. */
-double column_number(const struct column *column, const struct result *result,
-                     const struct results *results);
+/* A column without a name ends them. JSON has those about memory and transfers apart. */
+extern const struct column columns[], transfer_columns[];
 
 double result_points(const struct result *result);
 double result_ns_per_point(const struct result *result);

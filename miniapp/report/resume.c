@@ -169,16 +169,6 @@ static struct miniapp_grid read_grid(const json_t *object)
                                  count_of(object, "nz")};
 }
 
-static struct transfer_times transfer_of(const json_t *object, const char *way)
-{
-    char bytes[32], seconds[32], pinned[32];
-    snprintf(bytes, sizeof(bytes), "%s_bytes", way);
-    snprintf(seconds, sizeof(seconds), "%s_s", way);
-    snprintf(pinned, sizeof(pinned), "%s_pinned_s", way);
-    return (struct transfer_times){number_or(object, bytes, 0), number_or(object, seconds, 0),
-                                   number_or(object, pinned, 0)};
-}
-
 /* Which row it is. */
 static struct result labels_of(const json_t *object)
 {
@@ -236,24 +226,29 @@ static struct miniapp_solution solution_of(const json_t *all)
     };
 }
 
+static void read_columns(const json_t *object, const struct column *column, double otherwise,
+                         struct result *result)
+{
+    for (; column->name; column++)
+        if (column->place)
+            *(double *)((char *)result + column->place) =
+                number_or(object, column->name, otherwise);
+}
+
 static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
                                     struct results *results)
 {
     struct result *const result = grow(&results->results, &results->result_count, sizeof(*result));
     TRY(allocated(result, "results"));
     *result = labels_of(row);
-    for (const struct column *column = columns; column->name; column++)
-        if (column->place)
-            *(double *)((char *)result + column->place) = number_or(row, column->name, NAN);
+    read_columns(row, columns, NAN, result);
+    read_columns(transfers, transfer_columns, 0, result);
     result->timing.calls = count_of(row, "calls");
     result->timing.first = number_or(transfers, "first_call_s", NAN);
     result->each_call = strcmp(text_or_empty(row, "transfer"), "each-call") == 0;
     result->cache = text_or_empty(row, "cache");
-    result->state_bytes = number_or(transfers, "state_bytes", 0);
     result->processes = processes_of(json_object_get(row, "processes"));
     result->solution = solution_of(json_object_get(row, "solution"));
-    result->to_device = transfer_of(transfers, "to_device");
-    result->from_device = transfer_of(transfers, "from_device");
     snprintf(result->marks, RESULT_MARKS, "%s", text_or_empty(row, "marks")); /* by its own clock */
     return load_shares(json_object_get(row, "shares"), result);
 }

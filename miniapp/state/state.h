@@ -8,23 +8,11 @@
 #include "sequence.h"
 #include "text.h"
 
-/* ---- convert.c: between callers' arrays of double and a field's own type ---- */
-
 /* Whether an array of that type is an array of double already. */
-bool is_double(enum miniapp_type type, enum miniapp_precision precision);
-
-/* The place of the first value that the type cannot hold, or `count`. */
-size_t first_misfit(const double *values, size_t count, enum miniapp_type type,
-                    enum miniapp_precision precision);
-
-/* These convert values that fit. */
-void convert_from_double(const double *values, size_t count, enum miniapp_type type,
-                         enum miniapp_precision precision, void *to);
-
-void convert_to_double(const void *from, size_t count, enum miniapp_type type,
-                       enum miniapp_precision precision, double *values);
-
-/* ---- a state ---- */
+static inline bool is_double(enum miniapp_type type, enum miniapp_precision precision)
+{
+    return type == MINIAPP_DOUBLE || (type == MINIAPP_REAL && precision == MINIAPP_FLOAT64);
+}
 
 /* A field of a state. Where the device is the host, `device` is its only memory. */
 struct slot {
