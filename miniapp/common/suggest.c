@@ -1,4 +1,4 @@
-#include "suggest.h"
+#include "text.h"
 
 #include <ctype.h>
 #include <stdbool.h>

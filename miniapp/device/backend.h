@@ -75,4 +75,22 @@ struct variant_module {
 #define VARIANT_MODULE miniapp_variant_module
 #define VARIANT_MODULE_NAME "miniapp_variant_module"
 
+/* ---- driver.c: NVIDIA's driver, loaded when first asked: a start needs no CUDA ---- */
+
+struct gpu {
+    char name[128];
+    struct target target; /* its compute capability */
+    size_t bytes;         /* of memory */
+    size_t free_bytes;    /* 0 where it is not known */
+    int cache_bytes;      /* of L2; likewise */
+};
+
+/* False where there is no driver or no such GPU. */
+bool driver_gpu(int number, struct gpu *gpu);
+
+/* Makes LLVM's runtime, which is not loaded yet, poll GPUs while it waits for them: it uses a
+ * context that exists as it is, whereas one that it creates waits for an interrupt after every loop
+ * nest. */
+void driver_spin(void);
+
 #endif

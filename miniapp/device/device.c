@@ -1,7 +1,6 @@
 #include "device.h"
+#include "backend.h"
 #include "build.h"
-#include "driver.h"
-#include "host.h"
 #include "status.h"
 
 #include <dlfcn.h>

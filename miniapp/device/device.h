@@ -3,6 +3,7 @@
 #define DEVICE_H
 
 #include "backend.h"
+#include "program.h"
 
 #include <miniapp/device.h>
 
@@ -25,5 +26,20 @@ enum miniapp_status device_send(const struct miniapp_device *device, void *to, c
                                 size_t bytes, const char *what);
 enum miniapp_status device_fetch(const struct miniapp_device *device, void *host, const void *from,
                                  size_t bytes, const char *what);
+
+/* ---- host.c and threads.c: the OpenMP runtime ends a process whose threads cannot start ---- */
+
+extern const struct backend host_backend;
+
+/* The first of the features, a list that ends with NULL, that this processor lacks; or NULL. */
+const char *missing_feature(const char *const *features);
+
+/* The processor by a file like /proc/cpuinfo: a name or, as ARM's has none, numbers; in `text`, or
+ * a constant where the file tells neither. */
+const char *processor_in(const char *cpuinfo, char text[MINIAPP_PROCESSOR]);
+
+/* Starts that many threads or, if it is 0, as many as the calling thread would start. MINIAPP_DONE
+ * if they run, or have run before; else `reason` says why they cannot. */
+enum miniapp_status threads_refused(int threads, char reason[DEVICE_TEXT]);
 
 #endif

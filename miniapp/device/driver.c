@@ -1,4 +1,4 @@
-#include "driver.h"
+#include "backend.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

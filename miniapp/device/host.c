@@ -1,5 +1,5 @@
-#include "host.h"
 #include "cgroup.h"
+#include "device.h"
 #include "program.h"
 #include "status.h"
 

@@ -5,7 +5,6 @@
 #include "backend.h"
 #include "build.h"
 #include "clock.h"
-#include "driver.h"
 
 #include <limits.h>
 #include <link.h>

@@ -1,6 +1,6 @@
 /* The host's threads: how many, on which CPUs, and whether they can be started at all. */
 #include "cgroup.h"
-#include "host.h"
+#include "device.h"
 #include "program.h"
 #include "status.h"
 

@@ -2,7 +2,7 @@
 #include "hdf5_file.h"
 #include "input.h"
 #include "status.h"
-#include "suggest.h"
+#include "text.h"
 
 #include <stdio.h>
 #include <string.h>

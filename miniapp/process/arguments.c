@@ -5,7 +5,6 @@
 #include "report.h"
 #include "shape.h"
 #include "status.h"
-#include "suggest.h"
 #include "text.h"
 
 #include <argp.h>

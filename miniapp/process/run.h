@@ -3,12 +3,12 @@
 #ifndef RUN_H
 #define RUN_H
 
-#include <stdbool.h>
-
 #include "bench.h"
 #include "options.h"
 #include "provenance.h"
-#include "resume.h"
+#include "report.h"
+
+#include <stdbool.h>
 
 /* Fields that --every or --average chooses. */
 enum { MOST_CHOSEN = 64 };
@@ -96,7 +96,7 @@ struct miniapp_grid grid_of_row(const struct run *run, size_t shape,
                                 const struct miniapp_sequence *sequence,
                                 enum miniapp_precision precision);
 
-/* ---- same.c: whether all processes, which call these at the same time, run the same ---- */
+/* ---- same.c: nodes may have other builds and files of one name; all processes call these ---- */
 
 /* MINIAPP_USAGE if the builds differ. Gives all processes the first one's seed of turns. */
 enum miniapp_status same_build(struct run *run);

@@ -1,4 +1,3 @@
-#include "resume.h"
 #include "owned.h"
 #include "report.h"
 #include "same_file.h"

@@ -1,7 +1,7 @@
 #include "sequence.h"
 #include "owned.h"
 #include "status.h"
-#include "suggest.h"
+#include "text.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* Values of the settings. */
 #include "status.h"
-#include "suggest.h"
 #include "table.h"
 #include "text.h"
 

@@ -3,7 +3,6 @@
  * that can be printed in each form, or give a status; and they leave nothing behind.
  */
 #include "report.h"
-#include "resume.h"
 
 #include <stdint.h>
 #include <stdio.h>

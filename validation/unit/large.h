@@ -10,7 +10,6 @@
 #define VALIDATION_LARGE_H
 
 #include "device.h"
-#include "host.h"
 #include "unit.h"
 
 #include <miniapp.h>

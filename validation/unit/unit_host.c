@@ -1,7 +1,7 @@
 /*
  * The processor that the host's kernels ask for, and where their memory lies in cache lines.
  */
-#include "host.h"
+#include "device.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -3,7 +3,6 @@
  * here count their calls instead of computing, but for the last test.
  */
 #include "device.h"
-#include "host.h"
 #include "invented.h"
 #include "state.h"
 

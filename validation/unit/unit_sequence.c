@@ -3,7 +3,6 @@
  * sequence does and costs, and what running it comes to.
  */
 #include "device.h"
-#include "host.h"
 #include "invented.h"
 #include "on_device.h"
 #include "state.h"

@@ -1,5 +1,5 @@
 /* The verdict on an output, and the names that a mistyped word may have meant. */
-#include "suggest.h"
+#include "text.h"
 #include "unit.h"
 #include "validate.h"
 
