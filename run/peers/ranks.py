@@ -93,11 +93,21 @@ def read_folders(folders):
     compared."""
     found = []
     for folder in folders:
-        here = [path for kind in KINDS for path in paths_in(folder, kind)]
+        here = kept_in(folder)
         if not here:
             raise Unusable(f"{folder}: holds no strong-*.json or weak-*.json, which run/scaling "
                            "--strong and --weak keep there")
-        found += map(read, here)
+        found += here
+    return compared(found)
+
+
+def kept_in(folder):
+    """The runs of both kinds."""
+    return [read(path) for kind in KINDS for path in paths_in(folder, kind)]
+
+
+def compared(found):
+    """{kind: runs by their number of ranks}; raises Unusable if they cannot be compared."""
     for run in found:
         check_alike(run, next(first for first in found if first.kind == run.kind))
         check_alike(run, found[0])
@@ -121,8 +131,9 @@ def check_alike(run, first):
     theirs = made_with(first)
     for name, value in made_with(run).items():
         if value != theirs.get(name) and (run.kind == first.kind or name not in OF_A_KIND):
-            raise Unusable(f"{run.path}: its {name} is {value}, but in {first.path} it is "
-                           f"{theirs.get(name)}: remove one of them, or use another folder")
+            remedy = ("set OMP_NUM_THREADS for all runs, and remove those that differ" if name == "threads" else
+                      "remove one of them, or use another folder")
+            raise Unusable(f"{run.path}: its {name} is {value}, but in {first.path} it is {theirs.get(name)}: {remedy}")
 
 
 def steps_of(run):

@@ -360,14 +360,27 @@ def test_blocks_of_weak_scaling_are_alike(launcher, undrawn):
     passes("--weak", "-n", "1,2,4,6", "--shape", "30x20x10", "--steps", "7", *options)
     shapes = [re.search(r"--steps 7 .* --shape (\S+) --decompose (\S+)", line).groups()
               for line in lines()]
-    assert shapes == [("34x24x10", "1x1"), ("34x44x10", "1x2"), ("64x44x10", "2x2"),
-                      ("64x64x10", "2x3")]
+    assert shapes == [("34x24x10", "1x1"), ("64x64x10", "2x3"), ("64x44x10", "2x2"), ("34x44x10", "1x2")]
+
+
+def test_runs_whose_threads_differ(launcher, tmp_path):
+    """The last number of ranks comes second, so this shows there."""
+    options, lines = launcher
+    save(tmp_path / "printed", "strong", 4, threads=2)
+    said = ("^run/scaling: not kept: .*strong-0004.json: its threads is 2, but in .*strong-0001.json it is 1: set "
+            "OMP_NUM_THREADS for all runs, and remove those that differ\n$")
+    fails(UNUSABLE, said, "--strong", "-n", "1,2,4", *options)
+    assert [line.split()[0] for line in lines()] == ["1", "4"]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["strong-0001.json"]
 
 
 def test_a_task_of_an_array_runs_its_own_number(launcher, tmp_path):
     options, lines = launcher
-    for task in (2, 4):  # there are three numbers
-        assert passes("--strong", "-n", "1,2,4", "--task", task, *options) == ""
+    done = run("--strong", "-n", "1,2,4", "--task", 4, *options)
+    assert (done.returncode, done.stdout, done.stderr) == (
+        DONE, "", "run/scaling: --task 4: -n has no more than 3: there is nothing to run\n")
+    assert not (tmp_path / "out").exists()
+    assert passes("--strong", "-n", "1,2,4", "--task", 2, *options) == ""
     assert [line.split()[0] for line in lines()] == ["2"]
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["strong-0002.json"]
 
