@@ -225,7 +225,7 @@ struct miniapp_facts {
     struct miniapp_grid grid; /* as the file stores it, perhaps without ghosts */
     bool has_ghosts;
     bool is_at_rest;            /* its flow is to be stepped, but no dataset has one */
-    bool makes_w;               /* by continuity, since it has only u and v */
+    bool has_velocities;        /* u and v, from which w and psi are made where they are absent */
     const char *text;           /* the grid, in words, as long as the input is open */
     double passing_bytes;       /* of host memory that loading a field needs temporarily */
     struct miniapp_water water; /* once it is checked */
@@ -267,9 +267,9 @@ struct miniapp_destination {
 enum miniapp_status miniapp_input_load(struct miniapp_input *, const struct miniapp_field *,
                                        const struct miniapp_destination *, size_t count);
 
-/* Before the first step: computes w by continuity, if the sequence reads it and the file has only u
- * and v; or, where an ocean whose flow is stepped starts from rest, the flow that Veros's
- * initialisation makes under a rigid lid. Its w is 0, so that it diverges. */
+/* Before the first step: computes w by continuity and psi from u, if the sequence takes them and
+ * the file has only u and v; or, where an ocean whose flow is stepped starts from rest, the flow
+ * that Veros's initialisation makes under a rigid lid. Its w is 0, so that it diverges. */
 enum miniapp_status miniapp_state_make_flow(struct miniapp_state *, const struct miniapp_input *,
                                             const struct miniapp_sequence *);
 
@@ -397,15 +397,20 @@ struct miniapp_flow {
     size_t cell[3];
     bool leaks; /* water lies in the ghosts of a closed side; beside the first such cell */
     size_t beside[3];
+    /* how far the flow through a column's face is from psi's, in m3 s-1, more than rounding
+       explains, or 0; both flows; and where the face is, as `cell` */
+    double unfit, transport[2];
+    bool is_of_v;
+    size_t face[3];
 };
 
 /* Measures the flow before a step. If the state is a part of an ocean, all processes call it. */
 enum miniapp_status miniapp_flow_measure(struct miniapp_state *, const struct miniapp_sequence *,
                                          struct miniapp_flow *);
 
-/* MINIAPP_INPUT if a cell gains or loses more than is tolerated, or leaks. The message begins with
- * the path, which may be "", adds `ghosts` to the indices of the cell, and says what accepts the
- * flow.
+/* MINIAPP_INPUT if a cell gains or loses more than is tolerated, or leaks, or if psi does not fit.
+ * The message begins with the path, which may be "", adds `ghosts` to the indices of the cell, and
+ * says what accepts the flow.
  */
 enum miniapp_status miniapp_flow_judge(const struct miniapp_flow *, size_t ghosts, const char *path,
                                        const char *remedy);

@@ -445,7 +445,7 @@ struct miniapp_facts miniapp_input_facts(const struct miniapp_input *input)
     return (struct miniapp_facts){.grid = input->window.whole,
                                   .has_ghosts = input->window.has_ghosts,
                                   .is_at_rest = input->is_at_rest,
-                                  .makes_w = makes_w(input),
+                                  .has_velocities = has_velocities(input),
                                   .text = input->grid_text,
                                   .passing_bytes = input->passing_bytes,
                                   .water = input->seen};

@@ -56,10 +56,10 @@ struct miniapp_input {
 /* Whether more can be reported of a file after a failure. */
 bool goes_on(enum miniapp_status status);
 
-/* Whether w follows from u and v, since the file has these alone. */
-static inline bool makes_w(const struct miniapp_input *input)
+/* Whether w and psi follow from u and v where they are absent. */
+static inline bool has_velocities(const struct miniapp_input *input)
 {
-    return input->is_there[FIELD_u] && input->is_there[FIELD_v] && !input->is_there[FIELD_w];
+    return input->is_there[FIELD_u] && input->is_there[FIELD_v];
 }
 
 /* Fails if the file was changed since it was opened; one that was removed can still be read. */

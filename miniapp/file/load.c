@@ -175,9 +175,12 @@ enum miniapp_status miniapp_state_make_flow(struct miniapp_state *state,
     if (input->is_at_rest && miniapp_sequence_carries(sequence, &fields[FIELD_u]) &&
         state->settings.value[SETTING_enable_streamfunction] != 0)
         return start_from_rest(state);
-    return miniapp_sequence_reads(sequence, &fields[FIELD_w]) && makes_w(input)
-               ? miniapp_run(state, "vertical_velocity")
-               : MINIAPP_DONE;
+    if (!has_velocities(input))
+        return MINIAPP_DONE;
+    if (miniapp_sequence_reads(sequence, &fields[FIELD_w]) && !input->is_there[FIELD_w])
+        TRY(miniapp_run(state, "vertical_velocity"));
+    return has_psi(state, sequence) && !input->is_there[FIELD_psi] ? state_make_psi(state)
+                                                                   : MINIAPP_DONE;
 }
 
 enum miniapp_status miniapp_state_load(struct miniapp_state *state, struct miniapp_input *input)

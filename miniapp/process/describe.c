@@ -29,8 +29,12 @@ static void add_absent(const struct run *run, const struct miniapp_field *field,
     const char *const name = miniapp_field_name(field);
     if (miniapp_input_closest(run->input, field, close, sizeof(close)))
         snprintf(named, sizeof(named), "; the closest is '%s'", close);
-    if (strcmp(name, "w") == 0 && run->options.steps && miniapp_input_facts(run->input).makes_w)
+    const bool is_made = run->options.steps && miniapp_input_facts(run->input).has_velocities;
+    if (strcmp(name, "w") == 0 && is_made)
         strcpy(instead, "by continuity from u and v");
+    else if (strcmp(name, "psi") == 0 && is_made &&
+             miniapp_settings_get(run->options.settings, "enable_streamfunction") != 0)
+        strcpy(instead, "from u");
     else if (!other && (strcmp(name, "u") == 0 || strcmp(name, "v") == 0))
         strcpy(instead, "from rest");
     else if (other && factor == 1)

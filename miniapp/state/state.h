@@ -269,4 +269,11 @@ struct totals totals_of(struct miniapp_state *state);
 enum miniapp_status whole_run(struct miniapp_state *state, struct kept *kept,
                               const struct miniapp_kernel *kernel, struct slot *const *slots);
 
+/* ---- flow.c ---- */
+
+/* Whether the sequence steps the streamfunction, whose flow takes the place of the depth mean's;
+ * and makes it from u where it is absent. All processes call that. */
+bool has_psi(const struct miniapp_state *state, const struct miniapp_sequence *sequence);
+enum miniapp_status state_make_psi(struct miniapp_state *state);
+
 #endif

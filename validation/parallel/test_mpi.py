@@ -467,6 +467,24 @@ def test_the_first_cell_that_diverges_does_not_depend_on_the_cut(ranks, tmp_path
         ranks.fails(INPUT, r"cell \[1, 35, 28\] gains or loses", count, "--steps", 2, path)
 
 
+@every_mpi
+def test_a_streamfunction_that_is_absent(ranks, tmp_path, device):
+    """The first process makes it from the flow of all."""
+    path = tmp_path / "in.h5"
+    with copied(ACC, path) as file:
+        del file["psi"], file["psi_taum1"]
+    words = ("-d", device, "--steps", 2, path)
+    assert ranks.checksums("2x2", *words) == ranks.checksums("1x1", *words)
+
+
+def test_a_streamfunction_that_does_not_fit_in_one_block(ranks, tmp_path):
+    path = tmp_path / "in.h5"
+    with copied(ACC, path) as file:
+        file["psi"][35, 28] *= 2
+    for count in (0, 4):
+        ranks.fails(INPUT, r"psi does not fit u and v: .* \[3[56], 2[89]\]", count, "--steps", 2, path)
+
+
 @pytest.mark.parametrize("cut", ["1x4", "2x2"])
 def test_ceilings_have_the_blocks_of_their_row(ranks, tmp_path, cut):
     """Where they have its grid, they have its state, too."""

@@ -106,6 +106,70 @@ def test_what_is_not_at_rest(miniapp, rest, tmp_path, sequence, lacking):
     miniapp.fails(INPUT, f"'{lacking}'.* missing", path, "--steps", 1, "-k", sequence, quick=False)
 
 
+def without_psi(source, path):
+    with copied(source, path) as file:
+        for name in {"psi", "psi_taum1"} & set(file):
+            del file[name]
+    return path
+
+
+@pytest.mark.every_device
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_a_streamfunction_that_is_absent(miniapp, device, tmp_path, precision):
+    """It is made from u, and steps keep the depth mean of the flow. In acc.h5 the flow is rounded to float32."""
+    words = ("--steps", 1, "-d", device, "--precision", precision)
+    path = without_psi(GRID.with_name("acc.h5"), tmp_path / "in.h5")
+    made, own = tmp_path / "made.h5", tmp_path / "own.h5"
+    table = miniapp.passes(path, *words, "-o", made, quick=False)
+    assert re.search(r"\bpsi \(from u\)", table)
+    miniapp.passes(GRID.with_name("acc.h5"), *words, "-o", own, quick=False)
+    for name in ("psi", "u", "v"):
+        assert np.abs(read(made, name) - read(own, name)).max() <= 1e-6 * np.abs(read(own, name)).max(), name
+
+
+@pytest.mark.parametrize("has_ghosts", [True, False])
+def test_the_streamfunction_is_that_of_the_flow(miniapp, some, tmp_path, has_ghosts):
+    """On islands and walls, too, to rounding of the flow; at a free surface there is none, and pressure begins as 0."""
+    path = some.path if has_ghosts else some.write_without_ghosts(tmp_path / "without.h5")
+    lacks = without_psi(path, tmp_path / "in.h5")
+    if some.name == "surface":
+        assert re.search(r"\bpsi \(0\)", miniapp.passes(lacks, "--check", "--steps", 1, "-k", "ocean", quick=False))
+        return
+    made, own = some.step(miniapp, tmp_path / "made.h5", 1, path=lacks), some.step(miniapp, tmp_path / "own.h5", 1)
+    for name in ("psi", "u", "v", "w"):
+        off = np.abs(read(made, name) - read(own, name)[... if has_ghosts else INSIDE]).max()
+        assert off <= 1e-12 * np.abs(read(own, name)).max(), name
+
+
+def halve(psi):
+    psi *= 0.5
+
+
+def shift_southern_coast(psi):
+    psi[1] += 0.002 * np.abs(psi).max()
+
+
+def shift_a_corner(psi):
+    psi[20, 17] += 0.002 * np.abs(psi).max()
+
+
+@pytest.mark.every_device
+@pytest.mark.parametrize("change, place", [(halve, r"\d+, \d+"), (shift_southern_coast, r"2, \d+"),
+                                           (shift_a_corner, r"20, 1[78]")])
+def test_a_streamfunction_that_does_not_fit(miniapp, device, tmp_path, change, place):
+    """Its flow would replace that of u and v without a word; a precision of float32 does not hide it."""
+    path = tmp_path / "in.h5"
+    with copied(GRID.with_name("acc.h5"), path) as file:
+        psi = file["psi"][...]
+        change(psi)
+        file["psi"][...] = psi
+    said = (rf"psi does not fit u and v: through the column's face at \[{place}\], [uv] carries \S+ m3 s-1, but "
+            r"\S+ by psi, which would replace it \(--allow-divergent accepts that")
+    for precision in ("float64", "float32"):
+        miniapp.fails(INPUT, said, path, "--steps", 1, "-d", device, "--precision", precision, quick=False)
+    miniapp.passes(path, "--steps", 1, "-d", device, "--allow-divergent", quick=False)
+
+
 def integrals(fields, flow):
     """Mean temperature, kinetic energy, and the transport between the southern wall and the land north of it."""
     f = {name: data[...] for name, data in fields.items()}

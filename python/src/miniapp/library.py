@@ -142,7 +142,8 @@ class FlowNumbers(ctypes.Structure):
     _fields_ = [("is_there", c_bool), ("courant", c_double * 3),
                 *((name, c_double) for name in ("below", "top", "gained", "through", "time_step")),
                 ("tolerated", c_double * 2),
-                ("excess", c_double), ("cell", c_size_t * 3), ("leaks", c_bool), ("beside", c_size_t * 3)]
+                ("excess", c_double), ("cell", c_size_t * 3), ("leaks", c_bool), ("beside", c_size_t * 3),
+                ("unfit", c_double), ("transport", c_double * 2), ("is_of_v", c_bool), ("face", c_size_t * 3)]
 
 
 OUT = POINTER(c_void_p)

@@ -319,9 +319,9 @@ class State:
         """Makes n steps in time, like `miniapp --steps`: the first ones start from the fields as they were
         set, and so do those after one of the prognostic fields was set again. Tracers are fields that were
         added like "tracer"; nothing comes in through their surface unless it was set. Unless the state was made
-        with check=False, an InputError says where the flow is not free of divergence, and a MismatchError what
-        the steps have made that is not finite, is beyond the limits of an ocean, or is lost or gained against a
-        budget."""
+        with check=False, an InputError says where the flow is not free of divergence or not that of psi, and a
+        MismatchError what the steps have made that is not finite, is beyond the limits of an ocean, or is lost or
+        gained against a budget."""
         n = operator.index(n)
         if n < 0:
             raise UsageError(f"step: takes a number of steps, not {n}")
