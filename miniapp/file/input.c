@@ -1,5 +1,6 @@
 /* Opening and checking inputs: format.h says what they hold. */
 #include "input.h"
+#include "date.h"
 #include "format.h"
 #include "hdf5_file.h"
 #include "owned.h"
@@ -69,6 +70,24 @@ static enum miniapp_status read_choice(const struct miniapp_input *input, const 
     return MINIAPP_DONE;
 }
 
+/* Snapshots count from that date. */
+static enum miniapp_status check_date(const struct miniapp_input *input)
+{
+    char origin[TEXT_ATTRIBUTE], calendar[TEXT_ATTRIBUTE];
+    if (find_text(input->file, "calendar", TEXT_ATTRIBUTE, calendar) == 0 || !is_calendar(calendar))
+        return fail(MINIAPP_INPUT,
+                    "%s: attribute 'calendar' is '%s', but must be one of CF's, such as standard, "
+                    "noleap or 360_day",
+                    input->path, calendar);
+    if (find_text(input->file, "time_origin", TEXT_ATTRIBUTE, origin) == 0 ||
+        (origin[0] && !is_date(origin, calendar)))
+        return fail(MINIAPP_INPUT,
+                    "%s: attribute 'time_origin' is '%s', but must be a date of the calendar, such "
+                    "as 2000-01-31 or 2000-01-31 12:00:00",
+                    input->path, origin);
+    return MINIAPP_DONE;
+}
+
 /* A file that does not say whether it has ghosts is most likely none of ours: nothing else is
  * reported of it. */
 static enum miniapp_status read_attributes(struct miniapp_input *input, bool *says_halo)
@@ -86,6 +105,8 @@ static enum miniapp_status read_attributes(struct miniapp_input *input, bool *sa
         status = first_of(status, read_choice(input, "cyclic_x", 1, &says_cyclic, &cyclic));
     input->window.has_ghosts = halo == MINIAPP_HALO;
     input->window.cyclic_x = cyclic == 1;
+    if (goes_on(status))
+        status = first_of(status, check_date(input));
     for (size_t id = 0; id < SETTINGS && goes_on(status); id++)
         status = first_of(status, read_attribute(input->file, input->path, settings[id].name,
                                                  &input->is_set[id], &input->setting[id]));

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray
 
-from conftest import HERE, USAGE, copied
+from conftest import HERE, INPUT, USAGE, copied
 
 pytestmark = pytest.mark.every_device
 
@@ -108,3 +108,34 @@ def test_dates(miniapp, tmp_path):
     steps(miniapp, tmp_path, 2, "--every", 1, path=path)
     with xarray.open_dataset(tmp_path / "end.000001.nc", use_cftime=True) as data:
         assert str(data.Time.values[0]) == "2000-01-02 00:00:00" and data.Time.values[0].calendar == "noleap"
+
+
+@pytest.mark.parametrize("origin, calendar", [
+    ("2000-02-29", None), ("2000-02-29T06", "standard"), ("2000-02-30 23:59", "360_day"), ("1900-02-29", "julian"),
+    ("1500-02-29", "standard"), ("1900-02-29 00:00:59.5", "all_leap"), ("0001-12-31", "365_day")])
+def test_dates_of_calendars(miniapp, tmp_path, origin, calendar):
+    path = tmp_path / "in.h5"
+    with copied(REST, path) as file:
+        file.attrs.update({"time_origin": origin, **({"calendar": calendar} if calendar else {})})
+    miniapp.passes("--check", "--steps", 1, path, quick=False)
+
+
+DATE, CALENDAR = "must be a date of the calendar, such as 2000-01-31", "must be one of CF's, such as standard"
+
+
+@pytest.mark.parametrize("attributes, said", [
+    *(({"time_origin": origin}, f"'time_origin' is '{origin}', but {DATE}")
+      for origin in ("yesterday", "2000-02-30", "1900-02-29", "2000-13-01", "2000-00-01", "2000-01-00",
+                     "2000-01-01T25:00:00", "2000-01-01 12:60", "2000-01-01 12:00:60", "2000-01-01 12:00:00 noon", "2000-01", "2000-01-01T")),
+    ({"time_origin": "1500-02-29", "calendar": "proleptic_gregorian"}, DATE),
+    ({"time_origin": "2000-02-29", "calendar": "noleap"}, DATE),
+    ({"time_origin": "2000-01-31", "calendar": "360_day"}, DATE),
+    ({"time_origin": 2000.0}, rf"'time_origin' is '', but {DATE}"),
+    ({"calendar": "martian"}, f"'calendar' is 'martian', but {CALENDAR}"),
+    ({"calendar": 360.0}, f"'calendar' is '', but {CALENDAR}")])
+def test_dates_that_are_none(miniapp, tmp_path, attributes, said):
+    path = tmp_path / "in.h5"
+    with copied(REST, path) as file:
+        file.attrs.update(attributes)
+    miniapp.fails(INPUT, said, "--check", "--steps", 1, path, quick=False)
+
