@@ -229,6 +229,24 @@ def test_sources_that_are_not_there(make, runs, tmp_path):
     assert code == INPUT and "missing: salt_source, expected in Veros's snapshot since enable_tempsalt_sources" in line
 
 
+@pytest.mark.parametrize("name, lacks, said", [
+    ("acc", ("psi",), "note: psi: missing in the restart: steps of ocean need it to continue"),
+    ("acc", ("du", "dpsi"), "note: du, dpsi: missing in the restart: steps of ocean need them to continue"),
+    ("surface", ("psi",), "note: psi: missing in the restart: steps of ocean need it to continue")])
+def test_a_restart_without_the_external_mode(make, runs, tmp_path, name, lacks, said):
+    folder = Path(shutil.copytree(runs / name, tmp_path / name))
+    with h5py.File(folder / "run.restart.h5", "a") as file:
+        for each in lacks:
+            del file["core"][each]
+    assert said in make(folder, tmp_path / "grid.h5")
+    assert not {"psi", "du_taum1", "dpsi"} & set(fields_of(tmp_path / "grid.h5"))
+
+
+def test_a_snapshot_without_wind(make, acc, tmp_path):
+    drop(acc, "surface_taux")
+    assert "surface_taux: missing in the snapshot: steps of ocean are without that wind" in make(acc, tmp_path / "grid.h5")
+
+
 def test_a_record_of_another_step(make, runs, acc, tmp_path):
     shutil.copy(runs / "constant_K_iso" / "run.restart.h5", acc / "run.restart.h5")
     assert "the record is not of the restart's step" in make(acc, tmp_path / "grid.h5")

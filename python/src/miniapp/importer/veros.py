@@ -27,7 +27,8 @@ BY_FRICTION = {
     "K_diss_gm": ("enable_TEM_friction",),
     "K_diss_bot": ("enable_bottom_friction", "enable_quadratic_bottom_friction", "enable_ray_friction",
                    "enable_momentum_sources")}
-WIND_AND_DRAG = ("surface_taux", "surface_tauy", "r_bot_var_u", "r_bot_var_v", "u_source", "v_source")
+WIND = ("surface_taux", "surface_tauy")
+WIND_AND_DRAG = (*WIND, "r_bot_var_u", "r_bot_var_v", "u_source", "v_source")
 DERIVED = ("w", "rho", "Hd", "int_drhodT", "int_drhodS")  # from the state, by Veros
 # settings that Veros's files do not have
 ONLY_OURS = ("t_ice", "clamp_enthalpy", "pyom_compatibility_mode", "solver_tolerance", "start_time",
@@ -144,9 +145,6 @@ class Restart:
 
     def __getitem__(self, name):
         return self.get(name)
-
-    def has_mode(self):
-        return all(self.has(name) for name in ("psi", "du", "dv"))
 
     def flat(self, name, slot="tau"):
         """A field of the external mode, with the row of the southern wall."""
@@ -306,12 +304,19 @@ def add_momentum(g, state, snapshot, settings):
     if "coriolis_t" not in g and (snapshot.has("coriolis_t") or settings["coord_degree"]):
         g["coriolis_t"] = coriolis(g, snapshot, settings)
     g.update({name: snapshot[name] for name in WIND_AND_DRAG if snapshot.has(name) and name not in g})
+    if lacks := [name for name in WIND if name not in g]:
+        note(f"{', '.join(lacks)}: missing in the snapshot: steps of ocean are without that wind")
     is_stream = bool(settings["enable_streamfunction"])
     if state is snapshot and snapshot.has("psi"):
         psi = snapshot["psi"]
         put_mode(g, "psi", wall_from_flow(g, psi) if is_stream else np.vstack([0 * psi[:1], psi]))
         note("note: no step of ocean starts from a snapshot alone, which lacks the tendencies of the flow")
-    elif state is not snapshot and state.has_mode():
+    elif state is not snapshot:
+        mode = ("du", "dv", "psi", *(("dpsi",) if is_stream else ()))
+        if lacks := [name for name in mode if not state.has(name)]:
+            note(f"note: {', '.join(lacks)}: missing in the restart: steps of ocean need "
+                 f"{'it' if len(lacks) == 1 else 'them'} to continue")
+            return
         g.update({f"d{name}_taum1": state.get(f"d{name}", "taum1") for name in ("u", "v")})
         put_mode(g, "psi", state.flat("psi"))
         put_mode(g, "psi_taum1", state.flat("psi", "taum1"))
