@@ -217,6 +217,7 @@ struct miniapp_water {
     double per_length;    /* the largest inverse spacing, m-1 */
     double widest;        /* the largest spacing along x, on the equator, or along y, m */
     double turning;       /* the largest Coriolis parameter, s-1 */
+    double per_cosine;    /* the largest inverse cosine of latitude */
     double highest;       /* the height of the highest level, m */
 };
 

@@ -164,6 +164,7 @@ static void look_at_column(double *const line[LINES], const struct miniapp_input
     water->per_length = fmax(water->per_length, 1 / spacing);
     water->widest = fmax(water->widest, fmax(line[DXT][x], line[DYT][y]));
     water->turning = fmax(water->turning, fabs(line[TURNING][i]));
+    water->per_cosine = fmax(water->per_cosine, 1 / line[COST][y]);
 }
 
 static void look_at_level(const struct miniapp_input *input, const uint8_t *wet,

@@ -30,9 +30,11 @@ static void choose_one(struct run *run, const char *name, double value)
            is_interpolated ? "size" : "spacing");
 }
 
+static const double wave_speed = 3; /* m s-1 */
+
 static void choose_by_spacing(struct run *run)
 {
-    const double wave_speed = 3, short_step = 10; /* m s-1, s */
+    const double short_step = 10; /* s */
     const struct miniapp_water *const water = &run->water;
     const bool is_wild = run->options.shapes[0].nx > 0;
     if (run->options.steps == 0 || water->per_length == 0) /* no flow is stepped, or all is land */
@@ -46,6 +48,37 @@ static void choose_by_spacing(struct run *run)
         choose_one(run, "A_h", fmin(2e-11 * pow(water->widest, 3), 0.1 * spacing * spacing / dt));
     if (is_on(run, "enable_bottom_friction") && !is_on(run, "enable_bottom_friction_var"))
         choose_one(run, "r_bot", fmin(5e-3 / water->highest, 0.1 / dt));
+}
+
+/* Warns of a time step of momentum that somebody gave, if an ocean is unstable with it. */
+static void judge_time_step(struct run *run)
+{
+    const struct miniapp_water *const water = &run->water;
+    const struct miniapp_settings *const settings = run->options.settings;
+    const double dt = miniapp_settings_get(settings, "dt_mom"), per_length = water->per_length;
+    const double power = is_on(run, "enable_hor_friction_cos_scaling")
+                             ? miniapp_settings_get(settings, "hor_friction_cosPower")
+                             : 0;
+    const double friction = is_on(run, "enable_hor_friction")
+                                ? miniapp_settings_get(settings, "A_h") * dt * per_length *
+                                      per_length / pow(water->per_cosine, power)
+                                : 0;
+    const struct {
+        const char *name;
+        double number, most;
+    } limits[] = {{"coriolis_t dt_mom", water->turning * dt, 0.5},
+                  {"dt_mom 3 m/s over the narrowest spacing, for internal waves",
+                   wave_speed * dt * per_length, 1},
+                  {"A_h dt_mom over that spacing squared", friction, 0.25}};
+    if (run->options.steps == 0 || per_length == 0 || run->options.shapes[0].nx > 0)
+        return;
+    for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++)
+        if (limits[i].number > limits[i].most) {
+            run->is_step_long = true;
+            warn("dt_mom=%g: steps of momentum may be unstable: %s is %.3g, but should be at most "
+                 "%g",
+                 dt, limits[i].name, limits[i].number, limits[i].most);
+        }
 }
 
 /* ---- on the command line or in the file ---- */
@@ -86,6 +119,7 @@ enum miniapp_status choose_settings(struct run *run)
         miniapp_settings_set(run->options.settings, name, value);
     }
     choose_by_spacing(run);
+    judge_time_step(run);
     return MINIAPP_DONE;
 }
 

@@ -277,24 +277,12 @@ static enum miniapp_status agree_on_row(const struct row *row, struct result *re
     return status;
 }
 
-/* Where steps change the flow, its Courant numbers are those after the last one; the divergence
- * stays that of the first, which is given. */
-static enum miniapp_status find_courant(struct row *row)
-{
-    struct miniapp_flow flow;
-    if (miniapp_sequence_carries(row->sequence, miniapp_field_find("u"))) {
-        TRY(miniapp_flow_measure(row->state, row->sequence, &flow));
-        memcpy(row->flow.courant, flow.courant, sizeof(flow.courant));
-    }
-    return MINIAPP_DONE;
-}
-
 /* The march of a row that made all of its steps, or all up to one that went wrong. */
 static enum miniapp_status make_march(const struct run *run, struct row *row, struct march **made)
 {
     struct march *const march = *made = calloc(1, sizeof(*march));
     TRY(agree(allocated(march, "budgets")));
-    TRY(find_courant(row));
+    TRY(steps_find_courant(row));
     TRY(miniapp_budgets_close(row->state, row->sequence, row->samples.count, row->budgets));
     march->first = run->first_step;
     march->flow = row->flow;

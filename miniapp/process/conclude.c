@@ -90,8 +90,8 @@ static enum miniapp_status check_outputs(const struct run *run)
     if (run->nonfinite[0] && run->is_finite)
         return fail(MINIAPP_MISMATCH,
                     "steps lead beyond the limits of an ocean: %s (shorter steps may help: --set "
-                    "dt_tracer=SECONDS, and dt_mom for momentum; --allow-invalid accepts it)",
-                    run->nonfinite);
+                    "%s=SECONDS; --allow-invalid accepts it)",
+                    run->nonfinite, run->is_step_long ? "dt_mom" : "dt_tracer");
     if (run->nonfinite[0])
         return fail(
             MINIAPP_MISMATCH,

@@ -42,6 +42,7 @@ struct run {
     char nonfinite[NONFINITE_TEXT]; /* which outputs are not finite or beyond their limits,
                                        beginning with the first one's index; or "" */
     bool is_finite;                 /* that first one */
+    bool is_step_long;              /* dt_mom is at fault for it, perhaps */
     char by_spacing[256];           /* which settings the spacing chose, and their values */
 };
 
@@ -182,6 +183,10 @@ enum miniapp_status steps_choose(struct run *run, const struct row *row);
 
 /* Takes a step into the means, and writes them at the end of their time. */
 enum miniapp_status means_after(struct run *run, struct row *row);
+
+/* Where steps change the flow, its Courant numbers become those after the last one; the divergence
+ * stays that of the first, which is given. */
+enum miniapp_status steps_find_courant(struct row *row);
 
 /* The number of the last step that a row has made. */
 size_t steps_done(const struct run *run, const struct row *row);

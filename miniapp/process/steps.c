@@ -430,12 +430,26 @@ static bool is_milestone(const struct run *run, size_t step)
     return step % (options->every ? options->every : (options->steps + LOOKS - 1) / LOOKS) == 0;
 }
 
-static void note(struct run *run, const struct row *row, const struct bound_field *bad,
-                 const struct nonfinite *found, size_t step)
+enum miniapp_status steps_find_courant(struct row *row)
 {
-    if (!run->nonfinite[0])
+    struct miniapp_flow flow;
+    if (miniapp_sequence_carries(row->sequence, miniapp_field_find("u"))) {
+        TRY(miniapp_flow_measure(row->state, row->sequence, &flow));
+        memcpy(row->flow.courant, flow.courant, sizeof(flow.courant));
+    }
+    return MINIAPP_DONE;
+}
+
+static enum miniapp_status note(struct run *run, struct row *row, const struct bound_field *bad,
+                                const struct nonfinite *found, size_t step)
+{
+    if (!run->nonfinite[0]) {
+        TRY(steps_find_courant(row));
         run->is_finite = isfinite(found->value);
+        run->is_step_long |= miniapp_field_is_flow(bad->field);
+    }
     note_nonfinite(row, bad, found, step, run->nonfinite);
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status steps_after(void *context, struct row *row)
@@ -468,9 +482,9 @@ enum miniapp_status steps_end(struct run *run, struct bench *bench)
     if (!options->every || row->samples.count == 0 || row->good_step == steps_done(run, row))
         return MINIAPP_DONE;
     const enum miniapp_status status = check_row(run, row, &bad, &found);
-    if (bad) /* the last good snapshot stays the newest */
-        note(run, row, bad, &found, steps_done(run, row));
-    return status || bad ? status : write_state(run, row);
+    if (status || !bad)
+        return status ? status : write_state(run, row);
+    return note(run, row, bad, &found, steps_done(run, row)); /* the last good snapshot stays */
 }
 
 /* ---- where it went wrong ---- */
@@ -502,7 +516,7 @@ enum miniapp_status steps_find_nonfinite(struct run *run, struct bench *bench, s
                 status =
                     find_nonfinite(run->input, row, &row->fields[i], run->options.allow, &found);
             if (!status && found.is_there)
-                note(run, row, &row->fields[i], &found, step);
+                status = note(run, row, &row->fields[i], &found, step);
             is_there |= found.is_there;
         }
     }

@@ -40,7 +40,7 @@ enum miniapp_status ranks_start(int *argc, char ***argv);
 
 /* All ranks get the status of the lowest rank that has failed, or MINIAPP_DONE. The first of these
  * agreements also sets each of the numbers to its largest value in any rank. */
-enum { MOST_AGREED = 6 };
+enum { MOST_AGREED = 7 };
 enum miniapp_status ranks_agree_on(enum miniapp_status own, double *numbers, size_t count);
 
 static inline enum miniapp_status ranks_agree(enum miniapp_status own)

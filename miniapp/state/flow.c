@@ -123,7 +123,8 @@ static void look_at_cell(struct scan *scan, size_t x, size_t y, size_t z)
     add_transports(scan, x, y, z);
     find_faces(scan, x, y, z, faces);
     for (int f = 0; f < 6; f++) {
-        flow->courant[f / 2] = fmax(flow->courant[f / 2], fabs(faces[f]));
+        const double number = isnan(faces[f]) ? INFINITY : fabs(faces[f]); /* fmax drops NaN */
+        flow->courant[f / 2] = fmax(flow->courant[f / 2], number);
         divergence += f % 2 ? faces[f] : -faces[f];
         size += fabs(faces[f]);
     }

@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import GRID, INPUT, INSIDE, LONG, assert_same_on_threads, copied, put_output, read
+from conftest import GRID, INPUT, INSIDE, LONG, MISMATCH, assert_same_on_threads, copied, put_output, read
 from oceans import CASES, Whole
 from processes import watch
 from test_verdict import edit
@@ -335,6 +335,44 @@ def test_settings_by_the_spacing_along_either_axis(miniapp, tmp_path):
         file["dyt"][...] *= 0.1
     step = f"dt_mom ({0.2 * 0.1 * northward / 3:g} by"
     assert step in " ".join(miniapp.passes(path, "--check", "--steps", 1, quick=False).replace("#", " ").split())
+
+
+LONG_STEP = "steps of momentum may be unstable: "
+REST = GRID.with_name("acc_rest.h5")
+
+
+@pytest.mark.parametrize("settings, warning", [
+    ({"dt_mom": 15000}, LONG_STEP + r"coriolis_t dt_mom is 1\.\d+, but should be at most 0\.5"),
+    ({"A_h": 2e6}, LONG_STEP + r"A_h dt_mom over that spacing squared is 0\.\d+, but should be at most 0\.25"),
+    ({"A_h": 2e6, "hor_friction_cosPower": 0}, LONG_STEP + r"A_h dt_mom over that spacing squared is "),
+    ({"A_h": 2e6, "enable_hor_friction": 0}, None), ({"dt_mom": 5000}, None)])
+def test_a_time_step_that_is_too_long(miniapp, settings, warning):
+    words = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+    miniapp.passes(REST, "--check", "--steps", 1, *words, warning=warning, quick=False)
+    miniapp.passes(REST, "--check", "--steps", 1, "--shape", "40x40x10", *words, quick=False)
+
+
+def test_waves_cross_a_cell_in_a_step(miniapp, tmp_path):
+    """Near the equator, where the turning of the earth allows a longer one."""
+    with copied(REST, tmp_path / "in.h5") as file:
+        file["coriolis_t"][...] = 1e-6
+    miniapp.passes(tmp_path / "in.h5", "--check", "--steps", 1, "--set", "dt_mom=90000", "--set", "A_h=1", quick=False,
+                   warning=LONG_STEP + r"dt_mom 3 m/s over the narrowest spacing, for internal waves is 1\.\d+, but")
+
+
+def test_advice_names_the_time_step_at_fault(miniapp):
+    """The Courant numbers are those of the flow that went wrong, though it began at rest."""
+    done = miniapp.run(REST, "--steps", 60, "--set", "dt_mom=15000")
+    numbers = re.search(r"with Courant numbers (\S+), (\S+) and (\S+) \(shorter steps may help: --set dt_mom=SECONDS",
+                        done.stderr)
+    assert done.returncode == MISMATCH and all(float(number) > 0 for number in numbers.groups()), done
+
+
+def test_courant_numbers_of_a_flow_that_is_not_finite(miniapp, tmp_path):
+    with copied(GRID.with_name("acc.h5"), tmp_path / "in.h5") as file:
+        file["v"][9, 20, 17] = np.nan
+    table = miniapp.passes(tmp_path / "in.h5", "--steps", 1, "--allow-divergent", "--allow-nonfinite", quick=False)
+    assert re.search(r"Courant numbers inf along x, inf along y, inf along z", table)
 
 
 def test_settings_by_the_spacing_that_nothing_uses(miniapp, tmp_path):
