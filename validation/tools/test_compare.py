@@ -13,7 +13,7 @@ import types
 import numpy as np
 import pytest
 
-from conftest import DONE, GRID, HERE, INPUT, LONG, MISMATCH, OUTPUT, USAGE, assert_failed, assert_one_line
+from conftest import DONE, GRID, HERE, INPUT, MISMATCH, OUTPUT, USAGE, assert_failed, assert_one_line
 from peers import cases, environment, frameworks, pyhpc, session
 from processes import DEADLINE_S, completed, executable, forked
 
@@ -345,14 +345,6 @@ def test_solvers_of_the_external_mode(miniapp):
     hypre = () if lacks else ("PFMG", "BoomerAMG")
     assert [row[0] for row in rows] == 2 * ["miniapp", "ready", "LU", "ILU", *hypre]
     assert all(float(row[4]) <= 1e-10 for row in rows)
-
-
-@pytest.mark.skipif(not LONG, reason="takes minutes and 4 GB: MINIAPP_TEST_LONG=1 runs it")
-def test_the_largest_external_mode(miniapp):
-    """4.2 million cells of water, by Chebyshev's iteration alone."""
-    done = compare_external(miniapp, "--size", "3600x1800", "--form", "pressure", "--steps", "8", "--rounds", "1",
-                            *(word for name in ("LU", "ILU", "Jacobi", "PFMG", "BoomerAMG") for word in ("--without", name)))
-    assert done.returncode == DONE and done.stderr == "", done
 
 
 def test_bad_sizes_of_the_external_mode(miniapp):
