@@ -6,9 +6,11 @@ import h5py
 import numpy as np
 import pytest
 
+import miniapp as package
 from conftest import GRID, INPUT, INSIDE, LONG, MISMATCH, assert_same_on_threads, copied, put_output, read
 from oceans import CASES, Whole
 from processes import watch
+from reference import streamfunction
 from test_verdict import edit
 
 pytestmark = pytest.mark.every_gpu
@@ -232,6 +234,55 @@ def test_an_ocean_left_alone(miniapp, tmp_path):
                              for values in (fields[name], made[name][...]))
             assert abs(after - before) <= 1e-16 * steps * np.abs(fields[name]).max()
         assert integrals(fields, made)[1] <= 1.2 * energy
+
+
+class Watched:
+    """What walls, lid and surface ask of each step: residuals, and the values beside which they are small."""
+
+    def __init__(self, ocean):
+        self.f, self.is_lid = ocean.before, ocean.settings["enable_streamfunction"] != 0
+        self.per_rise = 9.81 * ocean.settings["dt_tracer"]
+        self.area = (self.f["dxt"] * (self.f["dyt"] * self.f["cost"])[:, None] * (self.f["kbot"] > 0))[INSIDE]
+        self.dry = {name: self.f[mask] == 0 for name, mask in (("u", "maskU"), ("v", "maskV"))}
+        kbot = np.pad(self.f["kbot"][INSIDE], ((1, 1), (0, 0)))
+        unknown, number = streamfunction.unknowns(kbot, ocean.settings["cyclic_x"])
+        coasts = (unknown == coast for coast in range(streamfunction.NOWHERE, number))
+        self.coasts = [coast for coast in coasts if coast.sum() > 1]
+
+    def residuals(self, state, before):
+        """After a step, and the external mode before it."""
+        u, v, w, psi = (state[name] for name in ("u", "v", "w", "psi"))
+        for flow, dry in ((u, self.dry["u"]), (v, self.dry["v"])):
+            yield "flow in walls", (flow * dry)[INSIDE], flow
+        if self.is_lid:
+            for coast in self.coasts:
+                yield "coasts", np.ptp(psi[1:-2, 2:-2][coast]), psi
+            yield from self.transports(u, v, psi)
+            yield "through the lid", w[-1][INSIDE], w
+        else:
+            rise = ((psi - before) / self.per_rise)[INSIDE] * (self.area > 0)
+            yield "through the surface", w[-1][INSIDE] - rise, w
+            yield "volume", (self.area * rise).sum(), (self.area * abs(psi[INSIDE])).sum() / self.per_rise
+
+    def transports(self, u, v, psi):
+        f, south, west = self.f, np.roll(psi, 1, axis=0), np.roll(psi, 1, axis=1)
+        for name, flow, width, along in (("u", u, f["dyt"][:, None], south - psi),
+                                         ("v", v, f["dxt"] * f["cosu"][:, None], psi - west)):
+            through = (flow * f["dzt"][:, None, None]).sum(axis=0) * width
+            yield f"transport of {name}", ((through - along) * ~self.dry[name][-1])[INSIDE], through
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("name", ("islands", "basin", "eddies", "surface", "rough benchmark"))
+def test_each_step_keeps_to_walls_and_surface(name, device, tmp_path):
+    """With hills, under a lid with islands and at a free surface, which takes w for its rise and keeps its volume."""
+    ocean = Whole(name, tmp_path)
+    watched, state = Watched(ocean), package.load(ocean.path, "ocean", device)
+    for step in range(1000 if LONG else 20):
+        before = state["psi"].copy()
+        state.step(1, "ocean")
+        for what, residual, scale in watched.residuals(state, before):
+            assert np.abs(residual).max() <= 1e-12 * np.abs(scale).max() != 0, (what, step)
 
 
 def test_any_number_of_threads(miniapp, some, tmp_path):
