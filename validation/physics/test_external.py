@@ -17,6 +17,7 @@ pytestmark = pytest.mark.every_device
 
 NX, NY, NZ = 70, 58, 40
 SOLVED = {surface_pressure: "psi_taup1", streamfunction: "dpsi_taup1"}
+MOVING = ("u_mean", "v_mean", "du_mean", "dv_mean", "psi", "dpsi", "dpsi_taum1")
 both = pytest.mark.parametrize("reference", SOLVED, ids=lambda reference: reference.NAME)
 
 
@@ -160,9 +161,29 @@ def test_coasts_are_constant(miniapp, device, cyclic, tolerance, tmp_path):
 
 
 @both
+@pytest.mark.parametrize("cyclic", [0, 1])
+def test_two_places_answer_each_other_alike(reference, miniapp, device, cyclic, tmp_path):
+    """The problem is symmetric, coasts included: what a push at one place does at another is what one there does at
+    the first, times the area of a cell or, in a face across which the streamfunction differs, its width. One place is
+    beside an island."""
+    values, settings = sea(islands(), cyclic=cyclic)
+    is_stream, answers, places = reference is streamfunction, [], [(24, 12), (30, 15)]
+    scale = values["dyu"][:, None] if is_stream else np.outer(values["dyt"] * values["cost"], values["dxt"])
+    for here, there in (places, places[::-1]):
+        pushed = {name: 0 * values[name] for name in MOVING}
+        pushed["dv_mean" if is_stream else "psi"][here] = 1
+        path, out = store(tmp_path / "in.h5", values | pushed, settings), tmp_path / "out.h5"
+        miniapp.passes(path, "-k", reference.NAME, "-d", device, "-o", out)
+        made = read(out, SOLVED[reference])
+        answer = scale * (np.diff(made, prepend=0) if is_stream else made)
+        answers.append(answer[there])
+    assert answers[0] != 0 and abs(answers[0] - answers[1]) <= 1e-13 * np.abs(answer).max()
+
+
+@both
 def test_all_land_and_no_flow_give_zero(reference, miniapp, device, tmp_path):
     values, settings = sea(islands())
-    still = {name: 0 * values[name] for name in ("u_mean", "v_mean", "du_mean", "dv_mean", "psi", "dpsi", "dpsi_taum1")}
+    still = {name: 0 * values[name] for name in MOVING}
     land = {"kbot": 0 * values["kbot"]}
     for changes, warning in ((still, None), (land, "all of the ocean is land")):
         path, out = store(tmp_path / "in.h5", values | changes, settings), tmp_path / "out.h5"
