@@ -167,10 +167,15 @@ def output_of(command, what=None, code=None, **options):
 
 
 def save(path, found):
-    """Replaces a file of JSON as a whole: it is the old one or the new one, never half."""
+    """JSON."""
+    save_by(lambda new: new.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8"), path)
+
+
+def save_by(write, path):
+    """Replaces a file as a whole: it is the old one or the new one, never half."""
     try:
         with replacing(path) as new:
-            new.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            write(new)
     except OSError as error:
         fail(UNWRITABLE, f"{error.filename or path}: cannot be written: {error.strerror}")
 

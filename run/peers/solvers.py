@@ -139,6 +139,8 @@ def after_steps(form, nx, ny, steps):
 def compare(form, nx, ny, options):
     ours = after_steps(form, nx, ny, options.steps)
     ocean = ours.ocean
+    if options.keep:
+        safely.save_by(ocean.store, options.keep)
     ours.solve(None)
     problem = ocean.problem(ours.outputs()[-1])
     solvers, prepared, tolerances, failed = {"miniapp": ours, "ready": Ready(ocean, ours.outputs()[-1])}, {}, {}, 0

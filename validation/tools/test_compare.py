@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from conftest import DONE, GRID, HERE, INPUT, MISMATCH, OUTPUT, USAGE, assert_failed, assert_one_line
-from peers import cases, environment, frameworks, pyhpc, session
+from peers import cases, environment, external_mode, frameworks, pyhpc, session, solvers
 from processes import DEADLINE_S, completed, executable, forked
 
 RUN = HERE.parent / "run"
@@ -345,6 +345,24 @@ def test_solvers_of_the_external_mode(miniapp):
     hypre = () if lacks else ("PFMG", "BoomerAMG")
     assert [row[0] for row in rows] == 2 * ["miniapp", "ready", "LU", "ILU", *hypre]
     assert all(float(row[4]) <= 1e-10 for row in rows)
+
+
+@pytest.mark.parametrize("form", external_mode.FORMS)
+def test_an_input_as_warm_as_in_a_run(miniapp, form, tmp_path):
+    path = tmp_path / "kept.h5"
+    alone = (word for name in solvers.SOLVERS for word in ("--without", name))
+    words = ("--size", "30x24", "--form", form, "--steps", "3", "--rounds", "1")
+    assert compare_external(miniapp, *words, *alone, "--keep", path).returncode == DONE
+    row, = miniapp.json(path, "-k", external_mode.FORMS[form])["results"]
+    assert (row["nx"], row["ny"]) == (34, 28) and row["solution"]["iterations"] > 3
+    done = compare_external(miniapp, *words, "--keep", tmp_path / "none" / "kept.h5")
+    assert_failed(done, OUTPUT, "none/kept.h5: cannot be written: No such file", "run/compare-external: ")
+
+
+def test_several_problems_in_one_input(miniapp, tmp_path):
+    for words in ((), ("--form", "stream"), ("--size", "30x24")):
+        done = compare_external(miniapp, *words, "--keep", tmp_path / "kept.h5")
+        assert done.returncode == USAGE and "--keep takes one --size and one --form" in done.stderr, done
 
 
 def test_bad_sizes_of_the_external_mode(miniapp):
