@@ -18,4 +18,15 @@ def report(path, *words, cores=None, **options):
         allowed = set(sorted(os.sched_getaffinity(0))[:cores])
         options["preexec_fn"] = lambda: os.sched_setaffinity(0, allowed)
         words = "--threads", cores, *words
-    return json.loads(safely.finished([path, "--format", "json", *words], **options).stdout)
+    return parsed(path, safely.finished([path, "--format", "json", *words], **options).stdout)
+
+
+def parsed(path, text):
+    """The report that the program at that path printed; raises safely.Failed."""
+    try:
+        found = json.loads(text)
+        if not {"provenance", "results"} <= {*found}:
+            raise ValueError
+        return found
+    except safely.MALFORMED as error:
+        raise safely.Failed(path, safely.NO_PROGRAM, "prints no report of miniapp's") from error

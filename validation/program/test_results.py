@@ -61,6 +61,11 @@ echo 'validation PASSED: 17 of 17 variables agree'
     assert done.stdout.count("PASSED") == 12 and done.stdout.count("validation FAILED: 16 of 17") == 2
 
 
+def test_a_program_that_compares_nothing(miniapp):
+    done = run_validate(miniapp, "--miniapp", "/bin/true")
+    assert done.returncode == MISMATCH and done.stdout.count(": nothing was compared\n") == 14, done
+
+
 @pytest.mark.parametrize("program, code", [("exit 4", DEVICE), ("kill -TERM $$", 143), (None, DEVICE)])
 def test_a_program_that_validates_nothing(miniapp, tmp_path, program, code):
     if program:

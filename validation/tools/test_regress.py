@@ -487,6 +487,13 @@ def test_programs_that_cannot_be_compared(words, complaint):
     assert done.returncode == USAGE and complaint in done.stderr
 
 
+@pytest.mark.parametrize("words", [("save", "NEW"), ("compare", "/bin/true", "/bin/true"), ("state", "/bin/true")])
+def test_a_program_without_a_report(tmp_path, words):
+    words = [tmp_path / "new" if word == "NEW" else word for word in words]
+    done = run(*words, "--miniapp", "/bin/true", "--input", "/none")
+    assert_failed(done, DEVICE, "/bin/true: prints no report of miniapp's", "run/regress: ")
+
+
 # ---- how often comparisons in turns err, with costs from a generator of random numbers ----
 
 def sessions(count, sigma, slow=0, stays=1):

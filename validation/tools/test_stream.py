@@ -35,10 +35,11 @@ def test_bandwidths_side_by_side(stream, tmp_path):
 
 @pytest.mark.parametrize("fault, code, pattern", [
     ({"text": "Copy,2,1,8,1"}, INPUT, "has no row 'triad'"),
-    ({"text": "Copy,2,1,8,many"}, INPUT, "prints no table of BabelStream's"),
+    *(({"text": f"Copy,2,1,8,{rate}"}, INPUT, "prints no table of BabelStream's") for rate in ("many", "0", "nan")),
     ({"end": 3}, INPUT, "omp-stream failed: exit code 3"),
     ({"program": "/none"}, DEVICE, "/none: cannot be run: No such file or directory"),
-    ({"program": "/bin/false"}, DEVICE, "/bin/false failed: exit code 1")])
+    ({"program": "/bin/false"}, DEVICE, "/bin/false failed: exit code 1"),
+    ({"program": "/bin/true"}, DEVICE, "/bin/true: prints no report of miniapp's")])
 def test_programs_that_fail(stream, fault, code, pattern):
     assert_failed(stream(**fault), code, pattern)
 
