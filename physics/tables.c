@@ -112,6 +112,16 @@ const char *miniapp_field_standard_name(const struct miniapp_field *field)
     return field_row(field)->standard_name;
 }
 
+const char *miniapp_field_surface_units(const struct miniapp_field *field)
+{
+    return field_row(field)->at_surface.units;
+}
+
+const char *miniapp_field_surface_name(const struct miniapp_field *field)
+{
+    return field_row(field)->at_surface.long_name;
+}
+
 enum miniapp_type miniapp_field_type(const struct miniapp_field *field)
 {
     return field_row(field)->type;

@@ -253,6 +253,14 @@ enum miniapp_status miniapp_input_check(struct miniapp_input *);
 enum miniapp_status miniapp_input_check_pairs(const struct miniapp_input *,
                                               const struct miniapp_settings *);
 
+/* Whether the external mode of a sequence's steps is the pressure at a free surface; and
+ * MINIAPP_INPUT if steps take the file's external mode as the other kind. */
+bool miniapp_sequence_is_at_surface(const struct miniapp_sequence *,
+                                    const struct miniapp_settings *);
+enum miniapp_status miniapp_input_check_mode(struct miniapp_input *,
+                                             const struct miniapp_sequence *,
+                                             const struct miniapp_settings *);
+
 /* A field of a state to be filled. The state's grid, or that of the ocean it is a part of, has to
  * be that of miniapp_input_grid, unless `resample` asks for interpolation. */
 struct miniapp_destination {
@@ -311,10 +319,10 @@ enum miniapp_status miniapp_output_take_coordinates(struct miniapp_output *,
                                                     struct miniapp_input *);
 
 /* Write a field as miniapp_output_write does, but plane by plane: `values` are the elements of one
- * plane along y and x. */
+ * plane along y and x. The external mode is a pressure where it is that of a free surface. */
 enum miniapp_status miniapp_output_begin(struct miniapp_output *, const char *sequence,
                                          const struct miniapp_field *, const struct miniapp_grid *,
-                                         enum miniapp_precision);
+                                         enum miniapp_precision, bool at_surface);
 enum miniapp_status miniapp_output_plane(struct miniapp_output *, size_t plane,
                                          const double *values);
 /* Adds, in a file without ghosts, what the field is on corners of the southern wall, if it lies on
@@ -431,7 +439,8 @@ enum miniapp_status miniapp_state_add_up(struct miniapp_state *, const char *sum
 
 /* Writes the attributes of the output of steps: `itt`, how many there were, and `halo`, as in an
  * input. */
-enum miniapp_status miniapp_output_steps(struct miniapp_output *, size_t steps, bool has_ghosts);
+enum miniapp_status miniapp_output_steps(struct miniapp_output *, const struct miniapp_settings *,
+                                         size_t steps, bool has_ghosts);
 
 /* Writes a snapshot into an output, in the layout of Veros's snapshots: what the next step needs
  * after step number `step`, or instead, where they are not NULL, so many chosen fields or their

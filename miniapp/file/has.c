@@ -1,9 +1,11 @@
 /* Which datasets a file has, and which names are close to those that it lacks. */
 #include "hdf5_file.h"
 #include "input.h"
+#include "owned.h"
 #include "status.h"
 #include "text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -82,6 +84,46 @@ static enum miniapp_status check_pair(const struct miniapp_input *input,
                     field->name, setting, text);
     return fail(MINIAPP_INPUT, "%s: has %s but no %s%s", input->path, partner->name, field->name,
                 text);
+}
+
+/* Its unit, if it has one, is that of the mode; at a free surface, its values are a pressure's. */
+static enum miniapp_status check_mode(struct miniapp_input *input, enum field_id id,
+                                      bool at_surface)
+{
+    const struct miniapp_field *const field = &fields[id];
+    const char *const expected = at_surface ? field->at_surface.units : field->units;
+    const double most = field->at_surface.most;
+    char units[TEXT_ATTRIBUTE], place[ELEMENT_NAME];
+    OWNED double *values = NULL;
+    CLOSED hid_t dataset = H5I_INVALID_HID;
+    TRY(open_dataset(input->file, input->path, input->source[id], &dataset));
+    if (read_text_attribute(dataset, "units", units)[0] && strcmp(units, expected) != 0)
+        return fail(MINIAPP_INPUT,
+                    "%s: dataset '%s' is in '%s', but has to be in '%s', since "
+                    "enable_streamfunction is %d",
+                    input->path, field->name, units, expected, !at_surface);
+    TRY(read_field(input, id, &values));
+    const size_t elements = miniapp_field_elements(field, &input->window.grid);
+    for (size_t i = 0; i < elements && at_surface && !(input->allow & MINIAPP_ALLOW_INVALID); i++)
+        if (fabs(values[i]) > most)
+            return fail(MINIAPP_INPUT,
+                        "%s: %s is %g, but must be from %g to %g %s, since "
+                        "enable_streamfunction is 0",
+                        input->path, place_in_file(input, id, i, place), values[i], -most, most,
+                        expected);
+    return MINIAPP_DONE;
+}
+
+enum miniapp_status miniapp_input_check_mode(struct miniapp_input *input,
+                                             const struct miniapp_sequence *sequence,
+                                             const struct miniapp_settings *settings)
+{
+    const bool at_surface = miniapp_sequence_is_at_surface(sequence, settings);
+    for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count(); id++)
+        if (fields[id].at_surface.units && input->wanted[id] && input->is_there[id] &&
+            miniapp_sequence_carries(sequence, &fields[id]))
+            TRY(check_mode(input, id, at_surface));
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status miniapp_input_check_pairs(const struct miniapp_input *input,

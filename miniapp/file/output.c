@@ -168,17 +168,20 @@ bool write_text(hid_t file, const char *object, const char *name, const char *te
     return !text || !text[0] || H5LTset_attribute_string(file, object, name, text) >= 0;
 }
 
-bool write_names(hid_t dataset, const struct miniapp_field *field)
+bool write_names(hid_t dataset, const struct miniapp_field *field, bool at_surface)
 {
-    return write_text(dataset, ".", "units", field->units) &&
-           write_text(dataset, ".", "long_name", field->long_name) &&
+    const bool is_pressure = at_surface && field->at_surface.units;
+    return write_text(dataset, ".", "units",
+                      is_pressure ? field->at_surface.units : field->units) &&
+           write_text(dataset, ".", "long_name",
+                      is_pressure ? field->at_surface.long_name : field->long_name) &&
            write_text(dataset, ".", "standard_name", field->standard_name);
 }
 
 enum miniapp_status miniapp_output_begin(struct miniapp_output *output, const char *sequence,
                                          const struct miniapp_field *field,
                                          const struct miniapp_grid *grid,
-                                         enum miniapp_precision precision)
+                                         enum miniapp_precision precision, bool at_surface)
 {
     const int rank = miniapp_field_rank(field);
     const hid_t type = is_double(field->type, precision) ? H5T_IEEE_F64LE : H5T_IEEE_F32LE;
@@ -192,7 +195,7 @@ enum miniapp_status miniapp_output_begin(struct miniapp_output *output, const ch
     bool written = dataset >= 0;
     for (int i = 0; i < rank && written; i++)
         written = attach_scale(output, dataset, (unsigned)i, field->axes[i], lengths[i]);
-    written = written && write_names(dataset, field);
+    written = written && write_names(dataset, field, at_surface);
     output->dataset = dataset;
     output->plane_rank = has_axis(field, MINIAPP_X) + has_axis(field, MINIAPP_Y);
     return written ? MINIAPP_DONE : output_failed(output);
@@ -246,7 +249,7 @@ enum miniapp_status miniapp_output_write(struct miniapp_output *output, const ch
         return null_given();
     if ((unsigned)precision >= MINIAPP_PRECISIONS)
         return fail(MINIAPP_USAGE, "there is no precision %d", (int)precision);
-    TRY(miniapp_output_begin(output, sequence, field, grid, precision));
+    TRY(miniapp_output_begin(output, sequence, field, grid, precision, false));
     const herr_t error =
         H5Dwrite(output->dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
     return error < 0 ? output_failed(output) : miniapp_output_end(output);

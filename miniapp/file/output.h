@@ -43,7 +43,7 @@ bool write_text(hid_t file, const char *object, const char *name, const char *te
 bool attach_named(hid_t file, const char *name, hid_t dataset, unsigned axis);
 
 /* Writes a field's units and names. */
-bool write_names(hid_t dataset, const struct miniapp_field *field);
+bool write_names(hid_t dataset, const struct miniapp_field *field, bool at_surface);
 
 /* ---- snapshot.c: what the writer of snapshots and their reader share ---- */
 

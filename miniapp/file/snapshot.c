@@ -265,8 +265,7 @@ static bool write_missing(hid_t dataset, hid_t type)
 static void name_points(const struct miniapp_state *state, const struct miniapp_field *field,
                         const char *axes[SNAPSHOT_RANK])
 {
-    const bool is_corner =
-        field->has_wall && state->settings.value[SETTING_enable_streamfunction] != 0;
+    const bool is_corner = lies_on_corners(field, state);
     axes[1] = field->wet == FIELD_maskW || field->is_on_w ? "zw" : "zt";
     axes[2] = is_corner || field->wet == FIELD_maskV ? names_of_faces[1] : distances[1].name;
     axes[3] = is_corner || field->wet == FIELD_maskU ? names_of_faces[0] : distances[0].name;
@@ -289,7 +288,7 @@ static hid_t create_carried(const struct miniapp_output *output, const struct mi
     CLOSED const hid_t creation = checked_chunks(lengths, rank);
     const hid_t dataset =
         H5Dcreate2(output->file, field->name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
-    bool is_described = dataset >= 0 && write_names(dataset, field) &&
+    bool is_described = dataset >= 0 && write_names(dataset, field, !lies_under_lid(state)) &&
                         write_text(dataset, ".", "cell_methods", is_mean ? "Time: mean" : "") &&
                         (!mask_for(field) || write_missing(dataset, type));
     for (int i = 0; i < rank && is_described; i++)
@@ -310,7 +309,7 @@ static enum miniapp_status write_carried(struct miniapp_output *output, struct m
         writes && dataset < 0 ? output_failed(output) : MINIAPP_DONE;
     enum miniapp_status status =
         first_of(created, write_levels(output, state, field, name, dataset, level));
-    if (field->has_wall)
+    if (lies_on_corners(field, state))
         status = first_of(status, write_wall(output, status ? -1 : dataset, state, name));
     if (dataset >= 0 && H5Dclose(dataset) < 0 && !status)
         status = output_failed(output);
@@ -333,10 +332,12 @@ static bool write_number(hid_t file, const char *name, double number)
     return H5LTset_attribute_double(file, "/", name, &number, 1) >= 0;
 }
 
-enum miniapp_status miniapp_output_steps(struct miniapp_output *output, size_t steps,
+enum miniapp_status miniapp_output_steps(struct miniapp_output *output,
+                                         const struct miniapp_settings *values, size_t steps,
                                          bool has_ghosts)
 {
-    return write_number(output->file, STEP_NAME, (double)steps) &&
+    return write_settings(output->file, values) &&
+                   write_number(output->file, STEP_NAME, (double)steps) &&
                    write_number(output->file, "halo", has_ghosts ? MINIAPP_HALO : 0)
                ? MINIAPP_DONE
                : output_failed(output);

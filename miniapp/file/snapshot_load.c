@@ -81,7 +81,7 @@ static enum miniapp_status read_levels(const char *path, hid_t dataset, struct m
         TRY(set_level(state, field, z, level));
     }
     bool has_wall = true;
-    if (field->has_wall)
+    if (lies_on_corners(field, state))
         TRY(read_wall(dataset, path, state, field, field->name, 0, &has_wall));
     if (!has_wall)
         return fail(MINIAPP_INPUT, "%s: cannot continue from it: '%s' has no southern_wall", path,

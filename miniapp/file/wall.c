@@ -83,6 +83,7 @@ enum miniapp_status read_wall(hid_t dataset, const char *path, struct miniapp_st
 enum miniapp_status miniapp_output_wall(struct miniapp_output *output, struct miniapp_state *state,
                                         const struct miniapp_field *field, const char *name)
 {
-    return field->has_wall ? write_wall(output, output ? output->dataset : -1, state, name)
-                           : MINIAPP_DONE;
+    return lies_on_corners(field, state)
+               ? write_wall(output, output ? output->dataset : -1, state, name)
+               : MINIAPP_DONE;
 }

@@ -62,7 +62,8 @@ static enum miniapp_status begin_use(struct run *run, const struct row *row,
     compare_begin(&use->comparison, &use->reference);
     sha256_init(&use->digest);
     if (options->output)
-        TRY(miniapp_output_begin(run->output, sequence, field, &use->grid, row->precision));
+        TRY(miniapp_output_begin(run->output, sequence, field, &use->grid, row->precision,
+                                 miniapp_sequence_is_at_surface(row->sequence, row->settings)));
     return MINIAPP_DONE;
 }
 

@@ -168,9 +168,10 @@ static enum miniapp_status publish_final_output(struct run *run)
     const double start = seconds_now();
     run->output = NULL;
     const bool has_ghosts = miniapp_input_facts(run->input).has_ghosts;
-    enum miniapp_status status = is_whole && run->options.steps
-                                     ? miniapp_output_steps(output, run->options.steps, has_ghosts)
-                                     : MINIAPP_DONE;
+    enum miniapp_status status =
+        is_whole && run->options.steps
+            ? miniapp_output_steps(output, run->options.settings, run->options.steps, has_ghosts)
+            : MINIAPP_DONE;
     if (is_whole && !status)
         status = finish_output(run, output);
     else

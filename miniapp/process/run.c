@@ -372,6 +372,16 @@ enum miniapp_status run_open(struct run *run)
     return agree_on_water(run);
 }
 
+/* Checks what depends on settings. */
+static enum miniapp_status check_by_settings(const struct run *run)
+{
+    const struct options *const options = &run->options;
+    TRY(miniapp_input_check_pairs(run->input, options->settings));
+    for (size_t i = 0; i < options->kernel_count; i++)
+        TRY(miniapp_input_check_mode(run->input, options->kernels[i], options->settings));
+    return MINIAPP_DONE;
+}
+
 enum miniapp_status run_all(struct run *run)
 {
     const struct options *options = &run->options;
@@ -381,7 +391,7 @@ enum miniapp_status run_all(struct run *run)
     TRY(agree(same_options(run)));
     TRY(agree(choose_settings(run)));
     TRY(agree(same_file(options->input, run->input_sha256)));
-    TRY(agree(miniapp_input_check_pairs(run->input, run->options.settings)));
+    TRY(agree(check_by_settings(run)));
     if (options->reference)
         TRY(agree(check_reference(run)));
     TRY(agree(open_outputs(run)));
@@ -400,7 +410,7 @@ enum miniapp_status run_check(struct run *run)
 {
     char absent[PROVENANCE_TEXT];
     TRY(agree(choose_settings(run)));
-    TRY(agree(miniapp_input_check_pairs(run->input, run->options.settings)));
+    TRY(agree(check_by_settings(run)));
     print("%s: can be used by ", run->options.input);
     for (size_t i = 0; i < run->options.kernel_count; i++)
         print("%s%s", i ? ", " : "", miniapp_sequence_name(run->options.kernels[i]));

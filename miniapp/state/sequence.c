@@ -483,6 +483,13 @@ bool miniapp_sequence_carries(const struct miniapp_sequence *sequence,
     return is_left && miniapp_sequence_reads(sequence, field);
 }
 
+bool miniapp_sequence_is_at_surface(const struct miniapp_sequence *sequence,
+                                    const struct miniapp_settings *values)
+{
+    return values->value[SETTING_enable_streamfunction] == 0 &&
+           miniapp_sequence_uses(sequence, &settings[SETTING_enable_streamfunction]);
+}
+
 /* A step in time may read forcing of its time, and settings choose what it runs. */
 bool miniapp_sequence_uses(const struct miniapp_sequence *sequence,
                            const struct miniapp_setting *setting)

@@ -68,7 +68,11 @@ struct miniapp_field {
     bool is_on_w;     /* lies at heights zw, though its `wet` is not maskW, whose fields do */
     bool may_rest; /* may be absent, as 0, where an ocean whose flow is stepped starts from rest */
     bool has_wall; /* on corners: those on the southern wall are ghosts that mean something */
-    bool may_vary; /* an input may have records of it in time */
+    struct {
+        const char *units, *long_name;
+        double most;          /* its magnitude */
+    } at_surface;             /* instead, where enable_streamfunction is 0; or {NULL} */
+    bool may_vary;            /* an input may have records of it in time */
     bool is_spacing;          /* a cell's width along its axis; the widths add up to the domain's */
     enum miniapp_axis counts; /* the axis whose length its values may not exceed; or 0 */
 };

@@ -143,6 +143,33 @@ def test_the_streamfunction_is_that_of_the_flow(miniapp, some, tmp_path, has_gho
         assert off <= 1e-12 * np.abs(read(own, name)).max(), name
 
 
+@pytest.mark.parametrize("name, is_set, said", [
+    ("acc", 0, "'psi' is in 'm3 s-1', but has to be in 'm2 s-2', since enable_streamfunction is 0"),
+    ("end", 1, "'psi' is in 'm2 s-2', but has to be in 'm3 s-1', since enable_streamfunction is 1")])
+def test_a_pressure_is_no_streamfunction(miniapp, tmp_path, name, is_set, said):
+    """Nor the other way round: the unit says so, with --check, too."""
+    with copied(GRID.with_name("acc.h5"), tmp_path / "acc.h5") as file:
+        psi = 0 * file["psi"][...]
+    path = tmp_path / f"{name}.h5"
+    if name == "end":
+        with copied(tmp_path / "acc.h5", path) as file:
+            for each in ("psi", "psi_taum1"):
+                file[each][...] = psi
+                file[each].attrs["units"] = "m2 s-2"
+        miniapp.passes(path, "--steps", 1, "--set", "enable_streamfunction=0", quick=False)
+    for words in ((), ("--check",)):
+        miniapp.fails(INPUT, said, path, "--steps", 1, *words, "--set", f"enable_streamfunction={is_set}", quick=False)
+
+
+def test_a_streamfunction_without_a_unit_is_no_pressure(miniapp, tmp_path):
+    """Since sea level would be kilometres high."""
+    with copied(GRID.with_name("acc.h5"), tmp_path / "in.h5") as file:
+        for each in ("psi", "psi_taum1"):
+            del file[each].attrs["units"]
+    miniapp.fails(INPUT, r"psi\[\d+, \d+\] is \S+, but must be from -10000 to 10000 m2 s-2, since enable_streamfunction "
+                  "is 0", tmp_path / "in.h5", "--steps", 1, "--set", "enable_streamfunction=0", quick=False)
+
+
 def halve(psi):
     psi *= 0.5
 

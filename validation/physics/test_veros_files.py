@@ -242,6 +242,14 @@ def test_a_restart_without_the_external_mode(make, runs, tmp_path, name, lacks, 
     assert not {"psi", "du_taum1", "dpsi"} & set(fields_of(tmp_path / "grid.h5"))
 
 
+@pytest.mark.parametrize("name, unit", [("surface", "m2 s-2"), ("acc", "m3 s-1")])
+def test_the_unit_of_the_external_mode(made_of, name, unit):
+    with h5py.File(made_of(name)[0]) as file:
+        for each in ("psi", "psi_taum1"):
+            assert file[each].attrs["units"].decode() == unit
+            assert ("southern_wall" in file[each].attrs) == (name == "acc")
+
+
 def test_a_snapshot_without_wind(make, acc, tmp_path):
     drop(acc, "surface_taux")
     assert "surface_taux: missing in the snapshot: steps of ocean are without that wind" in make(acc, tmp_path / "grid.h5")

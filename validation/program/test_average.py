@@ -120,13 +120,29 @@ def test_dates_of_calendars(miniapp, tmp_path, origin, calendar):
     miniapp.passes("--check", "--steps", 1, path, quick=False)
 
 
+def test_the_pressure_at_a_free_surface(miniapp, tmp_path):
+    """The end, snapshots and means name it as Veros does, without a southern wall, which is of the lid."""
+    for surface, unit, name in ((True, "m2 s-2", "surface pressure over rho_0 at tau"),
+                                (False, "m3 s-1", "external mode at tau, as psi_taup1")):
+        folder = tmp_path / unit[:2]
+        folder.mkdir()
+        words = ("--every", 2, "--average", 2, *(("--set", "enable_streamfunction=0") if surface else ()))
+        steps(miniapp, folder, 2, *words)
+        for path in folder.iterdir():
+            with h5py.File(path) as file:
+                assert file["psi"].attrs["units"].decode() == unit and file["psi"].attrs["long_name"].decode() == name
+                assert ("southern_wall" in file["psi"].attrs) == (not surface and "end.nc" != path.name)
+                assert f'"enable_streamfunction": {not surface:d}' in file.attrs["setup_settings"].decode()
+
+
 DATE, CALENDAR = "must be a date of the calendar, such as 2000-01-31", "must be one of CF's, such as standard"
 
 
 @pytest.mark.parametrize("attributes, said", [
     *(({"time_origin": origin}, f"'time_origin' is '{origin}', but {DATE}")
       for origin in ("yesterday", "2000-02-30", "1900-02-29", "2000-13-01", "2000-00-01", "2000-01-00",
-                     "2000-01-01T25:00:00", "2000-01-01 12:60", "2000-01-01 12:00:60", "2000-01-01 12:00:00 noon", "2000-01", "2000-01-01T")),
+                     "2000-01-01T25:00:00", "2000-01-01 12:60", "2000-01-01 12:00:60", "2000-01-01 12:00:00 noon",
+                     "2000-01", "2000-01-01T")),
     ({"time_origin": "1500-02-29", "calendar": "proleptic_gregorian"}, DATE),
     ({"time_origin": "2000-02-29", "calendar": "noleap"}, DATE),
     ({"time_origin": "2000-01-31", "calendar": "360_day"}, DATE),

@@ -81,6 +81,18 @@ def test_a_row_of_the_southern_wall(whole, make, undrawn, tmp_path, wall):
         assert "in.nc: attribute 'southern_wall' of 'psi' must hold 12 numbers, -1e+12 to 1e+12" in said
 
 
+@pytest.mark.parametrize("unit, long_name", [
+    ("m2 s-2", "surface pressure over rho_0 at tau"), ("m3 s-1", "external mode at tau, as psi_taup1"),
+    (None, "external mode at tau, as psi_taup1")])
+def test_the_unit_of_the_external_mode(whole, make, undrawn, tmp_path, unit, long_name):
+    """It stays what it is, so that steps can refuse the other kind."""
+    data = whole.assign(psi=(("y", "x"), np.zeros((15, 12)), {"units": unit} if unit else {}))
+    data.to_netcdf(tmp_path / "in.nc", engine="netcdf4")
+    assert make(tmp_path / "in.nc")[0] == DONE
+    with h5py.File(tmp_path / "grid.h5") as file:
+        assert [file["psi"].attrs[key].decode() for key in ("units", "long_name")] == [unit or "m3 s-1", long_name]
+
+
 CLOTHES = {
     "as it is": lambda d: d,
     "x first": lambda d: d.transpose("x", "y", "z"),

@@ -30,7 +30,9 @@ def load(path: str | os.PathLike, sequence: str, device: str = "cpu", precision:
         own = settings_of(library, file, path, sequence, precision, settings)
         state = State((grid.nz, grid.ny, grid.nx), device, precision, library.c.input_is_cyclic(file),
                       library=library, **own, **settings)
-        library.c.input_check_pairs(file, library.c.state_settings(state.memory.handle))
+        own = library.c.state_settings(state.memory.handle)
+        library.c.input_check_pairs(file, own)
+        library.c.input_check_mode(file, library.find_sequence(sequence), own)
         for field in wanted:
             target = Destination(state.memory.handle, encode(field.name), False)
             library.c.input_load(file, field.handle, ctypes.byref(target), 1)

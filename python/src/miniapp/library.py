@@ -156,7 +156,8 @@ DECLARATIONS = {name: types for types, names in {
     (Status, c_int): "host_set_threads join",
     (Status, c_char_p, OUT): "device_open sequence_find",
     (None, c_void_p): "device_close state_free input_close plan_free plan_restart",
-    (c_char_p, c_void_p): "device_label field_name field_units field_long_name field_standard_name setting_name "
+    (c_char_p, c_void_p): "device_label field_name field_units field_long_name field_standard_name "
+                          "field_surface_units field_surface_name setting_name "
                           "setting_units setting_long_name kernel_name kernel_summary kernel_citation sequence_name",
     (c_char_p, c_int): "axis_name",
     (c_size_t, c_int, c_void_p): "axis_length",
@@ -197,7 +198,7 @@ DECLARATIONS = {name: types for types, names in {
     (Status, c_void_p, c_void_p): "input_check_pairs snapshot_settle",
     (Grid, c_void_p): "input_grid",
     (c_bool, c_void_p, c_void_p, c_void_p): "input_setting",
-    (Status, c_void_p, c_void_p, c_void_p): "state_make_flow budgets_open flow_measure",
+    (Status, c_void_p, c_void_p, c_void_p): "state_make_flow budgets_open flow_measure input_check_mode",
     (Status, c_void_p, c_void_p, c_void_p, c_size_t): "input_load",
     (Status, c_void_p, c_void_p, c_size_t, c_void_p): "budgets_close",
     (Status, c_void_p, c_size_t, c_char_p, c_char_p): "flow_judge",

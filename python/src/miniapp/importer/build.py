@@ -109,7 +109,8 @@ def attributes_of(g, is_degrees):
     def attributes(name):
         own = {} if is_degrees else METRES.get(name, {})
         kept = {key: g[f"{name}.{key}"] for key in (WALL, "period") if f"{name}.{key}" in g}
-        return {**table.attributes_of(name), **own, **kept}
+        surface = table.surface_of(name) if f"{name}.is_pressure" in g else {}
+        return {**table.attributes_of(name), **own, **surface, **kept}
     return attributes
 
 

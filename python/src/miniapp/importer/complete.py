@@ -54,6 +54,7 @@ class Part:
             self.add_heights()
         self.dims = {}  # of each field, those along its axes
         self.periods = {}  # of fields with records
+        self.pressures = {}  # fields that are the pressure at a free surface
         self.g = {name: self.lay_out(table.fields()[name], variable) for name, variable in self.theirs.items()}
         self.is_surface_first = self.find_direction()
         self.check_lines()
@@ -103,7 +104,11 @@ class Part:
                            f"expected ({', '.join(field.axes)}) of {field.name}")
         self.dims[field.name] = tuple(order)
         values = axes.load(self.path, variable.transpose(*records, *order))
-        return units.convert(self.path, variable.name, values, axes.text_of(variable, "units"), field.units)
+        unit = axes.text_of(variable, "units")
+        if unit and unit == table.surface_of(field.name)["units"]:
+            self.pressures[f"{field.name}.is_pressure"] = 1.0
+            return values
+        return units.convert(self.path, variable.name, values, unit, field.units)
 
     def records_of(self, field, variable):
         """The dimension of records in time that all are kept, if the variable says their period."""
@@ -372,12 +377,13 @@ def parts_of(source, chosen):
 def make(source, chosen):
     """Fields, settings, whether x is cyclic, and ghosts. If several files have something, the last one
     gives it: so a snapshot, which has no grid, goes after the input that it was made of."""
-    g, settings, periods, cyclic, parts = {}, {}, {}, 0.0, list(parts_of(source, chosen))
+    g, settings, periods, kept, cyclic, parts = {}, {}, {}, {}, 0.0, list(parts_of(source, chosen))
     halo = min(halo for _, halo in parts)
     for part, own in parts:
         g |= {name: ghosts.without_ghosts(table.axes_of(name), values) if own > halo else values
               for name, values in (part.g | part.coordinates()).items()}
         periods = {name: period for name, period in periods.items() if name not in part.g} | part.periods
+        kept = {key: one for key, one in kept.items() if key.partition(".")[0] not in part.g} | part.pressures
         attrs = attributes_of(part.path, part.dataset)
         settings |= {"coord_degree": part.is_degrees, **settings_of(part.path, attrs)}
         if {"itt", "settings"} <= set(attrs):
@@ -395,7 +401,7 @@ def make(source, chosen):
         source.find(name)  # or it says what there is
     constants(g, chosen)
     finish(source.name, g, cyclic, halo, chosen.default)
-    g |= {f"{name}.period": period for name, period in periods.items()}
+    g |= {f"{name}.period": period for name, period in periods.items()} | kept
     return g, settings, cyclic, halo
 
 

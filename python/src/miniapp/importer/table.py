@@ -42,6 +42,12 @@ def type_of(name):
     return "<f8" if name in COORDINATES else TYPES[fields()[name].type]
 
 
+def surface_of(name):
+    """The attributes of a field of the external mode where it is the pressure at a free surface."""
+    handle, c = fields()[name].handle, default().c
+    return {"units": c.field_surface_units(handle), "long_name": c.field_surface_name(handle)}
+
+
 def attributes_of(name):
     if name in COORDINATES:
         return COORDINATES[name]

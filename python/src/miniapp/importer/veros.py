@@ -265,9 +265,10 @@ def add_step(g, state, snapshot, settings, chosen):
         g["forc"] = forc
 
 
-def put_mode(g, name, rows):
-    """A field of the external mode; the row of the southern wall becomes an attribute."""
-    g[name], g[f"{name}.southern_wall"] = rows[1:], rows[0]
+def put_mode(g, name, rows, is_stream=True):
+    """A field of the external mode; the row of the southern wall becomes an attribute, where it has a meaning."""
+    g[name] = rows[1:]
+    g.update({f"{name}.southern_wall": rows[0]} if is_stream else {f"{name}.is_pressure": 1.0})
 
 
 def wall_from_flow(g, psi):
@@ -309,7 +310,7 @@ def add_momentum(g, state, snapshot, settings):
     is_stream = bool(settings["enable_streamfunction"])
     if state is snapshot and snapshot.has("psi"):
         psi = snapshot["psi"]
-        put_mode(g, "psi", wall_from_flow(g, psi) if is_stream else np.vstack([0 * psi[:1], psi]))
+        put_mode(g, "psi", wall_from_flow(g, psi) if is_stream else np.vstack([0 * psi[:1], psi]), is_stream)
         note("note: no step of ocean starts from a snapshot alone, which lacks the tendencies of the flow")
     elif state is not snapshot:
         mode = ("du", "dv", "psi", *(("dpsi",) if is_stream else ()))
@@ -318,8 +319,8 @@ def add_momentum(g, state, snapshot, settings):
                  f"{'it' if len(lacks) == 1 else 'them'} to continue")
             return
         g.update({f"d{name}_taum1": state.get(f"d{name}", "taum1") for name in ("u", "v")})
-        put_mode(g, "psi", state.flat("psi"))
-        put_mode(g, "psi_taum1", state.flat("psi", "taum1"))
+        put_mode(g, "psi", state.flat("psi"), is_stream)
+        put_mode(g, "psi_taum1", state.flat("psi", "taum1"), is_stream)
         if is_stream:
             put_mode(g, "dpsi", tendency_of_mode(state, snapshot, settings))
             put_mode(g, "dpsi_taum1", np.vstack([g["dpsi.southern_wall"], g["dpsi"]]))
