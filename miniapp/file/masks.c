@@ -232,8 +232,9 @@ static bool touches_ghosts(const struct miniapp_input *input, enum field_id mask
                                         is_outer(y + (mask == FIELD_maskV), grid->ny));
 }
 
-/* Whether the cell beyond a face is water: to the east for U, to the north for V. Beyond the last
- * column lies the first one if the ocean is cyclic, or else land. */
+/* Whether the cell beyond a face, which is not on the edge of ghosts, is water: to the east for U,
+ * to the north for V. Beyond the last column lies the first one if the ocean is cyclic, or else
+ * land. */
 static bool is_water_beyond(const struct miniapp_input *input, enum field_id mask,
                             const uint8_t *water, size_t i)
 {
@@ -243,8 +244,7 @@ static bool is_water_beyond(const struct miniapp_input *input, enum field_id mas
         return y + 1 < grid->ny && water[i + grid->nx];
     if (x + 1 < grid->nx)
         return water[i + 1];
-    return input->window.cyclic_x &&
-           water[i - x + (input->window.has_ghosts ? 2 * MINIAPP_HALO : 0)];
+    return input->window.cyclic_x && water[i - x];
 }
 
 /* A face may be open only between cells of water. A closed face between them is legal, as a thin

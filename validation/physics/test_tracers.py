@@ -238,9 +238,10 @@ def test_a_step_of_a_tracer_alone(miniapp, device, choice, tmp_path):
 
 # ---- what is refused ----
 
-def test_one_that_is_missing(miniapp):
-    miniapp.fails(INPUT, "dataset 'dye' is missing, which the chosen kernels read", GRID, "--steps", 1,
-                  "--tracer", "dye", quick=False)
+@pytest.mark.parametrize("name", ["dye", "a" * 40])
+def test_one_that_is_missing(miniapp, name):
+    miniapp.fails(INPUT, f"dataset '{name}' is missing, which the chosen kernels read", GRID, "--steps", 1,
+                  "--tracer", name, quick=False)
 
 
 @pytest.mark.parametrize("words, complaint", [

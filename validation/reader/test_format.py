@@ -177,6 +177,16 @@ def test_thin_walls_are_legal_but_odd(miniapp, plain):
                    rf"the first is maskU\[{z}, {y}, {x}\]")
 
 
+@pytest.mark.parametrize("name, wall", [("maskU", np.s_[..., -3]), ("maskV", np.s_[..., -3, :])])
+def test_walls_before_ghosts_of_water(miniapp, tmp_path, name, wall):
+    values, settings = fields.make(12, 9, 6, seed=5, islands=False)
+    path = write(tmp_path / "in.h5", values, settings, halo=HALO)
+    for mask in ("maskT", "maskU", "maskV", "maskW", "kbot"):
+        change(path, mask, ..., 1)
+    change(path, name, wall, 0)
+    miniapp.passes(path, "-k", "isoneutral")
+
+
 def test_all_of_it_is_land(miniapp, plain):
     land = [put(name, 0) for name in ("maskT", "maskU", "maskV", "maskW", "kbot")]
     miniapp.passes(edit(plain, *land), "-k", "tke", warning="all of the ocean is land")
