@@ -793,6 +793,15 @@ def test_land_may_hold_anything_where_a_mask_is_set(device):
         trusting["maskT"], trusting["temp"] = mask, temp
 
 
+def test_land_below_the_level_of_kbot(device):
+    state = package.State((4, 6, 7), device)
+    mxl = np.ones((4, 6, 7))
+    mxl[0] = -999
+    state["kbot"], state["mxl"] = np.full((6, 7), 2), mxl
+    mxl[1, 2, 3] = -999
+    refused(package.InputError, r"mxl\[1, 2, 3\] is -999, but must be", lambda: state.set("mxl", mxl))
+
+
 def test_steps_that_leave_the_ocean(device):
     """As the program's do."""
     state = package.load(ACC, "ocean_step", device)
