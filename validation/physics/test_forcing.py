@@ -92,7 +92,8 @@ def test_a_run_that_continues_has_the_same_bits(miniapp, device, forced, tmp_pat
             assert file[name][...].tobytes() == values.tobytes(), name
 
 
-def test_a_kernel_takes_the_start(miniapp, forced, tmp_path):
+@pytest.mark.parametrize("start", [START, np.nextafter(1.5 * STEP, 0)], ids=["between", "just before the first"])
+def test_a_kernel_takes_the_start(miniapp, forced, tmp_path, start):
     """Without steps in time, a kernel reads what is at the start."""
     count, period = 3, 9 * STEP
     varies, still = tmp_path / "varies.h5", tmp_path / "still.h5"
@@ -101,11 +102,11 @@ def test_a_kernel_takes_the_start(miniapp, forced, tmp_path):
             del file["surface_taux"]
     records = forced[1]["surface_taux"][:count]
     with h5py.File(varies, "a") as file:
-        file.attrs["start_time"] = START
+        file.attrs["start_time"] = start
         file["surface_taux"] = records
         file["surface_taux"].attrs["period"] = period
     with h5py.File(still, "a") as file:
-        file["surface_taux"] = of_time(records, period, START)
+        file["surface_taux"] = of_time(records, period, round(start))
     tendencies = []
     for path in (varies, still):
         miniapp.passes(path, "-k", "momentum", "-o", tmp_path / "out.h5")
