@@ -202,6 +202,13 @@ def test_ceilings_are_not_compared(miniapp, small, reference):
     assert {check["kernel"] for check in checks} == {"eos", "tke"}
 
 
+def test_a_ceiling_that_is_asked_for_is_a_row(miniapp, small):
+    """Though another row had it before as its ceiling: it comes in its place, and its output is shown."""
+    result = miniapp.json(small, "-k", "eos,fma", "--roofline", "--checksums")
+    assert [row["kernel"] for row in result["results"]] == ["eos", "fma", "triad", "triad"]
+    assert len({one["kernel"] for one in result["checksums"]}) == 2
+
+
 def test_without_ceilings_no_share_is_known(miniapp, small):
     for row in miniapp.json(small)["results"]:
         assert row["bound"] is None and row["share"] is None
@@ -279,6 +286,13 @@ def test_numbers_of_threads(miniapp, small):
     table = miniapp.run(*QUICK, small, "-k", "eos", "-t", "1,2").stdout
     assert re.search(r"^kernel +threads .* speedup  eff.$", table, re.MULTILINE)
     assert re.search(r"^eos +1 .* 1.00  100%", table, re.MULTILINE)
+
+
+def test_each_number_of_threads_has_its_own_sum(miniapp):
+    """Its bits depend on threads, and their rows share a state."""
+    apart, together = ([one["sha256"] for threads in words for one in miniapp.json(
+        GRID, "-k", "expsum", "--checksums", "-t", threads)["checksums"]] for words in (("1", "2"), ("1,2",)))
+    assert together == apart
 
 
 def test_lists_and_sizes(miniapp, small):
