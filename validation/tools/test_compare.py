@@ -13,7 +13,7 @@ import types
 import numpy as np
 import pytest
 
-from conftest import DONE, GRID, HERE, INPUT, MISMATCH, OUTPUT, USAGE, assert_failed, assert_one_line
+from conftest import DONE, GRID, HERE, INPUT, LONG, MISMATCH, OUTPUT, USAGE, assert_failed, assert_one_line
 from peers import cases, environment, external_mode, frameworks, pyhpc, session, solvers
 from processes import DEADLINE_S, completed, executable, forked
 
@@ -363,6 +363,14 @@ def test_several_problems_in_one_input(miniapp, tmp_path):
     for words in ((), ("--form", "stream"), ("--size", "30x24")):
         done = compare_external(miniapp, *words, "--keep", tmp_path / "kept.h5")
         assert done.returncode == USAGE and "--keep takes one --size and one --form" in done.stderr, done
+
+
+@pytest.mark.skipif(not LONG, reason="takes minutes and 4 GB: MINIAPP_TEST_LONG=1 runs it")
+def test_the_largest_external_mode(miniapp):
+    """4.2 million cells of water; SciPy's matrix tells the residual."""
+    done = compare_external(miniapp, "--size", "3600x1800", "--form", "pressure", "--steps", "8", "--rounds", "1",
+                            *(word for name in ("LU", "ILU", "Jacobi", "PFMG", "BoomerAMG") for word in ("--without", name)))
+    assert done.returncode == DONE and done.stderr == "", done
 
 
 def test_bad_sizes_of_the_external_mode(miniapp):
