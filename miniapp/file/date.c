@@ -6,15 +6,15 @@
 
 /* When February has 29 days: by Gregory's rule, which the standard calendar has since 1583, or by
  * Julius's one. All months of one calendar have 30 days. */
-enum leap { GREGORIAN, PROLEPTIC, JULIAN, NEVER, ALWAYS, THIRTY };
+enum leap { GREGORIAN, PROLEPTIC, JULIAN, NO_LEAP, ALL_LEAP, THIRTY };
 
 static const struct calendar {
     const char *name;
     enum leap leap;
 } calendars[] = {
-    {"", GREGORIAN},     {"standard", GREGORIAN}, {"gregorian", GREGORIAN},
-    {"julian", JULIAN},  {"noleap", NEVER},       {"proleptic_gregorian", PROLEPTIC},
-    {"365_day", NEVER},  {"all_leap", ALWAYS},    {"366_day", ALWAYS},
+    {"", GREGORIAN},      {"standard", GREGORIAN}, {"gregorian", GREGORIAN},
+    {"julian", JULIAN},   {"noleap", NO_LEAP},     {"proleptic_gregorian", PROLEPTIC},
+    {"365_day", NO_LEAP}, {"all_leap", ALL_LEAP},  {"366_day", ALL_LEAP},
     {"360_day", THIRTY},
 };
 
@@ -34,8 +34,8 @@ bool is_calendar(const char *name)
 static bool is_leap(enum leap leap, int year)
 {
     const bool is_julian = leap == JULIAN || (leap == GREGORIAN && year < 1583);
-    if (leap == NEVER || leap == ALWAYS)
-        return leap == ALWAYS;
+    if (leap == NO_LEAP || leap == ALL_LEAP)
+        return leap == ALL_LEAP;
     return year % 4 == 0 && (is_julian || year % 100 != 0 || year % 400 == 0);
 }
 
