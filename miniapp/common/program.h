@@ -437,8 +437,8 @@ enum miniapp_status miniapp_state_average(struct miniapp_state *, const char *na
 enum miniapp_status miniapp_state_add_up(struct miniapp_state *, const char *sum, const char *first,
                                          const char *second);
 
-/* Writes the attributes of the output of steps: `itt`, how many there were, and `halo`, as in an
- * input. */
+/* Writes the attributes of the output of steps: `setup_settings`, `itt`, how many steps there were,
+ * and `halo`, as in an input. */
 enum miniapp_status miniapp_output_steps(struct miniapp_output *, const struct miniapp_settings *,
                                          size_t steps, bool has_ghosts);
 

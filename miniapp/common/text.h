@@ -2,8 +2,7 @@
 #ifndef TEXT_H
 #define TEXT_H
 
-#include "program.h"
-
+#include <miniapp/field.h>
 #include <stdbool.h>
 #include <stddef.h>
 

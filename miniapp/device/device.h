@@ -3,7 +3,6 @@
 #define DEVICE_H
 
 #include "backend.h"
-#include "program.h"
 
 #include <miniapp/device.h>
 
@@ -34,9 +33,9 @@ extern const struct backend host_backend;
 /* The first of the features, a list that ends with NULL, that this processor lacks; or NULL. */
 const char *missing_feature(const char *const *features);
 
-/* The processor by a file like /proc/cpuinfo: a name or, as ARM's has none, numbers; in `text`, or
- * a constant where the file tells neither. */
-const char *processor_in(const char *cpuinfo, char text[MINIAPP_PROCESSOR]);
+/* The processor by a file like /proc/cpuinfo: a name or, as ARM's has none, numbers; in `text`, of
+ * MINIAPP_PROCESSOR bytes, or a constant where the file tells neither. */
+const char *processor_in(const char *cpuinfo, char *text);
 
 /* Starts that many threads or, if it is 0, as many as the calling thread would start. MINIAPP_DONE
  * if they run, or have run before; else `reason` says why they cannot. */

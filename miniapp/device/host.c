@@ -27,7 +27,7 @@ enum { CACHE_LINE = 64, STAGGER = 2 * CACHE_LINE, STAGGERS = 16 };
 #define MODEST_PROCESSOR "x86-64-v3"
 #endif
 
-const char *processor_in(const char *cpuinfo, char text[MINIAPP_PROCESSOR])
+const char *processor_in(const char *cpuinfo, char *text)
 {
     _Static_assert(MINIAPP_PROCESSOR == 128, "the format below has another size");
     char maker[16], part[16];

@@ -6,7 +6,6 @@
 
 #include "hdf5_file.h"
 #include "program.h"
-#include "state.h"
 #include "table.h"
 #include "text.h"
 #include "window.h"
@@ -109,16 +108,8 @@ enum miniapp_status check_ghosts(struct miniapp_input *input, enum field_id id,
  * ghosts. A dataset without ghosts has them as an attribute, a number for each column. */
 
 /* Whether the steps of a state have the streamfunction, and a field lies on its corners. */
-static inline bool lies_under_lid(const struct miniapp_state *state)
-{
-    return state->settings.value[SETTING_enable_streamfunction] != 0;
-}
-
-static inline bool lies_on_corners(const struct miniapp_field *field,
-                                   const struct miniapp_state *state)
-{
-    return field->has_wall && lies_under_lid(state);
-}
+bool lies_under_lid(const struct miniapp_state *state);
+bool lies_on_corners(const struct miniapp_field *field, const struct miniapp_state *state);
 
 /* Gathers the wall's values and makes them an attribute of a dataset; one below 0 is another
  * process's. */

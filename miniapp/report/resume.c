@@ -225,13 +225,11 @@ static struct miniapp_solution solution_of(const json_t *all)
     };
 }
 
-static void read_columns(const json_t *object, const struct column *column, double otherwise,
-                         struct result *result)
+static void read_columns(const json_t *object, const struct column *column, struct result *result)
 {
     for (; column->name; column++)
         if (column->place)
-            *(double *)((char *)result + column->place) =
-                number_or(object, column->name, otherwise);
+            *(double *)((char *)result + column->place) = number_or(object, column->name, NAN);
 }
 
 static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
@@ -240,10 +238,9 @@ static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
     struct result *const result = grow(&results->results, &results->result_count, sizeof(*result));
     TRY(allocated(result, "results"));
     *result = labels_of(row);
-    read_columns(row, columns, NAN, result);
-    read_columns(transfers, transfer_columns, 0, result);
+    read_columns(row, columns, result);
+    read_columns(transfers, transfer_columns, result);
     result->timing.calls = count_of(row, "calls");
-    result->timing.first = number_or(transfers, "first_call_s", NAN);
     result->each_call = strcmp(text_or_empty(row, "transfer"), "each-call") == 0;
     result->cache = text_or_empty(row, "cache");
     result->processes = processes_of(json_object_get(row, "processes"));

@@ -6,7 +6,6 @@
 #include "device.h"
 #include "program.h"
 #include "sequence.h"
-#include "text.h"
 
 /* Whether an array of that type is an array of double already. */
 static inline bool is_double(enum miniapp_type type, enum miniapp_precision precision)
@@ -271,9 +270,10 @@ enum miniapp_status whole_run(struct miniapp_state *state, struct kept *kept,
 
 /* ---- flow.c ---- */
 
-/* Whether the sequence steps the streamfunction, whose flow takes the place of the depth mean's;
- * and makes it from u where it is absent. All processes call that. */
+/* Whether the sequence steps the streamfunction, whose flow takes the place of the depth mean's. */
 bool has_psi(const struct miniapp_state *state, const struct miniapp_sequence *sequence);
+
+/* Makes the streamfunction from u. All processes call it. */
 enum miniapp_status state_make_psi(struct miniapp_state *state);
 
 #endif

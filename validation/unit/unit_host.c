@@ -2,6 +2,7 @@
  * The processor that the host's kernels ask for, and where their memory lies in cache lines.
  */
 #include "device.h"
+#include "program.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -20,7 +21,7 @@ TEST(what_is_missing_is_named)
     assert_string_equal(missing_feature(features), "of the future");
 }
 
-/* What is said of a processor of which /proc/cpuinfo would say this. */
+/* The name of a processor that has such a /proc/cpuinfo. */
 static const char *said_of(const char *cpuinfo)
 {
     static char text[MINIAPP_PROCESSOR];
