@@ -112,7 +112,7 @@ def whole_number(least=1, most=math.inf):
 
 
 def lengths(separator, count, least=1):
-    """Of the axes of a grid."""
+    """Reads the lengths of a grid's axes."""
     example = separator.join(["64"] * count)
     return read_by(lambda text: tuple(map(int, text.split(separator))),
                    f"{count} whole numbers from {least} to {LONGEST}, such as {example}",
@@ -167,7 +167,7 @@ def output_of(command, what=None, code=None, **options):
 
 
 def save(path, found):
-    """JSON."""
+    """Writes JSON."""
     save_by(lambda new: new.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8"), path)
 
 

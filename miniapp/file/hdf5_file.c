@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what HDF5 says ---- */
+/* ---- HDF5's messages ---- */
 
 static char reason[HDF5_REASON]; /* for the next hdf5_reason */
 static bool has_refused;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* ---- what HDF5 says: it reports by a stack of messages on stderr, and we print one line ---- */
+/* ---- HDF5's messages: it prints a stack of them on stderr, and we print one line ---- */
 
 /* To be called before anything else of HDF5. It keeps HDF5 from printing, and from cleaning up at
  * exit: after a failed write it would try again, and crash. */

@@ -45,7 +45,7 @@ bool attach_named(hid_t file, const char *name, hid_t dataset, unsigned axis);
 /* Writes a field's units and names. */
 bool write_names(hid_t dataset, const struct miniapp_field *field, bool at_surface);
 
-/* ---- snapshot.c: what the writer of snapshots and their reader share ---- */
+/* ---- snapshot.c, for snapshot_load.c, too ---- */
 
 enum { SNAPSHOT_RANK = 4 };
 #define STEP_NAME "itt" /* Veros's number of a step */

@@ -58,7 +58,7 @@ void print_rows(const struct page *page);
 void print_rates(const struct page *page);
 void print_roofline(const struct page *page);
 
-/* ---- listing.c: what the library has ---- */
+/* ---- listing.c: kernels, sequences, fields, settings and devices ---- */
 
 /* Whether kernels of a subject are of no group, 'all' or 'calibration': few files hold what they
  * read. */

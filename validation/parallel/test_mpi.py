@@ -161,7 +161,8 @@ WORK = {
     "forced": ("-k", "ocean_step_forced", "--steps", 5, ACC),
     "ocean": ("--steps", 5, AT_REST),
     "surface": ("--steps", 3, "rough benchmark"),  # a free one above hills, with internal waves
-    "frictions": ("--steps", 3, "--set", "enable_explicit_vert_friction=1", "--set", "enable_momentum_terms=1", "eddies"),
+    "frictions": ("--steps", 3, "--set", "enable_explicit_vert_friction=1", "--set", "enable_momentum_terms=1",
+                  "eddies"),
     "tracers": ("-k", "ocean_step_eke", "--steps", 5, "--tracer", "dye=temp,age=salt",
                 *ODD, GRID),
     "steps of cells": ("-k", "ocean_step_eke", "--steps", MANY, "--shape", "10x10x6", GRID),
@@ -170,7 +171,8 @@ WORK = {
 # be, and one axis whole. Sequences differ in the fields that they exchange, which two blocks along each axis show.
 # Each rank solves the external mode in a field gathered from all, whose number may be odd.
 CUTS = {"kernels": ["3x3"], "steps of cells": ["4x1", "1x4"], "cells": ["4x1", "1x4"],
-        "external": ["2x1", "2x2", "3x2"], "surface": ["3x2"], "ocean": ["2x2", *(["5x1", "1x7", "4x2"] if LONG else [])]}
+        "external": ["2x1", "2x2", "3x2"], "surface": ["3x2"],
+        "ocean": ["2x2", *(["5x1", "1x7", "4x2"] if LONG else [])]}
 MORE = ["2x1", "1x2", "2x2", "3x1", "1x3", "3x2", "3x3", "4x4", "6x2"] if LONG else []
 # Work that holds all others': what a sequence exchanges depends neither on the device nor on the MPI.
 BY_MPICH = ("kernels", "cells", "external", "ocean")

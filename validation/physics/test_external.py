@@ -259,8 +259,8 @@ def test_a_tolerance_beyond_rounding(reference, miniapp, device, tmp_path):
     values, settings = sea(islands(), solver_tolerance=1e-20)
     path, out = store(tmp_path / "in.h5", values, settings), tmp_path / "out.h5"
     done = miniapp.run(*QUICK, path, "-k", reference.NAME, "-d", device, "--format", "json", "-o", out)
-    assert done.returncode == DONE and done.stderr == ("miniapp: warning: the external mode is solved as far as rounding "
-                                                       "allows, but not to solver_tolerance\n"), done
+    assert done.returncode == DONE and done.stderr == (
+        "miniapp: warning: the external mode is solved as far as rounding allows, but not to solver_tolerance\n"), done
     row, = json.loads(done.stdout)["results"]
     assert row["solution"]["residual"] > 1e-20 and row["solution"]["iterations"] < 60, row
     solution = expected(reference, values, settings)

@@ -166,8 +166,9 @@ def test_a_streamfunction_without_a_unit_is_no_pressure(miniapp, tmp_path):
     with copied(GRID.with_name("acc.h5"), tmp_path / "in.h5") as file:
         for each in ("psi", "psi_taum1"):
             del file[each].attrs["units"]
-    miniapp.fails(INPUT, r"psi\[\d+, \d+\] is \S+, but must be from -10000 to 10000 m2 s-2, since enable_streamfunction "
-                  "is 0", tmp_path / "in.h5", "--steps", 1, "--set", "enable_streamfunction=0", quick=False)
+    miniapp.fails(INPUT, r"psi\[\d+, \d+\] is \S+, but must be from -10000 to 10000 m2 s-2, since "
+                  "enable_streamfunction is 0", tmp_path / "in.h5", "--steps", 1,
+                  "--set", "enable_streamfunction=0", quick=False)
 
 
 def halve(psi):
@@ -264,7 +265,7 @@ def test_an_ocean_left_alone(miniapp, tmp_path):
 
 
 class Watched:
-    """What walls, lid and surface ask of each step: residuals, and the values beside which they are small."""
+    """The conditions of walls, lid and surface on each step: residuals, and the values beside which they are small."""
 
     def __init__(self, ocean):
         self.f, self.is_lid = ocean.before, ocean.settings["enable_streamfunction"] != 0

@@ -252,7 +252,8 @@ def test_the_unit_of_the_external_mode(made_of, name, unit):
 
 def test_a_snapshot_without_wind(make, acc, tmp_path):
     drop(acc, "surface_taux")
-    assert "surface_taux: missing in the snapshot: steps of ocean are without that wind" in make(acc, tmp_path / "grid.h5")
+    said = make(acc, tmp_path / "grid.h5")
+    assert "surface_taux: missing in the snapshot: steps of ocean are without that wind" in said
 
 
 def test_a_record_of_another_step(make, runs, acc, tmp_path):

@@ -34,7 +34,7 @@ def scripts():
 # ---- mutations ----
 
 def test_each_mutation_still_changes_a_source():
-    """What the tests make of it is seen by validation/mutation/mutate.py, in hours."""
+    """To see whether tests notice it, validation/mutation/mutate.py takes hours."""
     done = completed([sys.executable, HERE / "mutation/mutate.py", "--list"])
     assert done.returncode == 0, [line for line in done.stdout.splitlines() if "NOTHING" in line]
 

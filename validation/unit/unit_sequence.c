@@ -288,7 +288,7 @@ TEST(costs)
     miniapp_settings_free(values);
 }
 
-/* What runs once, before the first step, does not count. */
+/* A kernel that runs once, before the first step, does not count. */
 TEST(bytes_of_sequences)
 {
     static const char *const names[] = {"mixing", "ocean_step"};
