@@ -1,5 +1,6 @@
 """The solvers of the external mode that run/compare-external compares, and their turns."""
 
+import inspect
 import statistics
 import tempfile
 import time
@@ -16,6 +17,8 @@ ENOUGH = 1e-10
 TOLERANCES = [10.0**(-power / 2) for power in range(14, 31)]
 SHORTEST = 2e-2  # of a turn, in s
 LONGEST_STEP = 600.0
+# SciPy 1.12 gave it another name.
+RELATIVE = "rtol" if "rtol" in inspect.signature(scipy.sparse.linalg.bicgstab).parameters else "tol"
 
 
 # ---- the solvers ----
@@ -91,7 +94,7 @@ class BiCgStab:
 
     def solve(self, tolerance):
         self.x, _ = scipy.sparse.linalg.bicgstab(self.matrix, self.b, x0=self.guess, atol=tolerance * self.size,
-                                                 tol=0, maxiter=10000, M=self.inner)
+                                                 maxiter=10000, M=self.inner, **{RELATIVE: 0})
 
     def result(self):
         return self.x

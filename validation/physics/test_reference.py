@@ -304,11 +304,13 @@ def test_stored_references_of_rough_oceans(pair):
     assert make_reference.make(pair.reference, same_folder, True) == make_reference.DONE
 
 
-def test_rough_oceans_are_reproducible(monkeypatch):
+def test_rough_oceans_are_reproducible(monkeypatch, capsys):
+    """In all bytes, but by another HDF5 than the one that wrote them in their content."""
     monkeypatch.setattr(sys, "argv", ["make_rough.py", "--check"])
     with pytest.raises(SystemExit) as end:
         make_rough.main()
-    assert end.value.code == 0
+    said = capsys.readouterr().out
+    assert end.value.code == 0 or (h5py.version.hdf5_version != "1.10.8" and "same content in other bytes" in said), said
 
 
 def test_rough_oceans_leave_nothing_even():

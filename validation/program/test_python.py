@@ -224,7 +224,7 @@ def test_steps_in_a_flow_without_w_are_those_of_the_program(miniapp, device, tmp
     assert not package.load(path, "tracer_advection", device)["w"].any()  # as in the program
 
 
-@pytest.mark.parametrize("locking", [None, False, True])
+@pytest.mark.parametrize("locking", [None, False, True, "best-effort"])
 def test_loading_what_is_open_here(device, locking):
     """HDF5 has each file once in a process, and all who open it there want the same locks."""
     with h5py.File(GRID, "r", locking=locking) as file:

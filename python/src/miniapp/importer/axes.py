@@ -180,10 +180,10 @@ def check_stored(path, name):
 
 def load(path, variable):
     """All values of a variable, NaN where they are missing; only now is its data read."""
+    packing.check(path, variable)  # first: by text that should be a number, newer xarrays make values text, too
     if variable.dtype.kind not in "iufb":
         raise Unusable(f"{path}: '{variable.name}' holds no numbers")
     check_stored(path, variable.name)
-    packing.check(path, variable)
     try:
         values = np.asarray(variable.values, float)
     except (OSError, RuntimeError, ValueError, IndexError) as error:
