@@ -122,7 +122,7 @@ enum miniapp_status survey(struct miniapp_state *state, const char *const *names
     for (size_t i = 0; i < count; i++)
         elements += room_in_survey(names[i], grid);
     double *next = *memory = malloc(elements * sizeof(*next));
-    TRY(state_ends_all(state, allocated(next, "%s", what)));
+    TRY(state_agrees(state, allocated(next, "%s", what)));
     for (size_t i = 0; i < count; next += room_in_survey(names[i++], grid)) {
         arrays[i] = next;
         if (miniapp_field_rank(miniapp_field_find(names[i])) == 1)

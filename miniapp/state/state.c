@@ -376,6 +376,11 @@ enum miniapp_status state_ends_all(const struct miniapp_state *state, enum minia
     return status && state->exchange ? ranks_end_all(status) : status;
 }
 
+enum miniapp_status state_agrees(const struct miniapp_state *state, enum miniapp_status status)
+{
+    return state->exchange ? ranks_agree(status) : status;
+}
+
 enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *const *slots,
                                    size_t count)
 {

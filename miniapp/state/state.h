@@ -153,6 +153,9 @@ bool state_can_check(const struct miniapp_state *state, const struct slot *slot)
  * all. A state that exchanges nothing just gets the status back. */
 enum miniapp_status state_ends_all(const struct miniapp_state *state, enum miniapp_status status);
 
+/* The status of all processes that have a part of the ocean, so that all return if one fails. */
+enum miniapp_status state_agrees(const struct miniapp_state *state, enum miniapp_status status);
+
 /* Makes all ghosts of some fields current. */
 enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *const *slots,
                                    size_t count);

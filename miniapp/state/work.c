@@ -199,7 +199,7 @@ enum miniapp_status work_add(struct miniapp_state *state, size_t steps,
     OWNED double *memory = NULL, *const pressure = malloc(g.nz * sizeof(*pressure));
     OWNED struct face_depth *const columns = malloc(g.nx * g.ny * sizeof(*columns));
     struct work work = {.state = state, .inner = g, .pressure = pressure, .columns = columns};
-    TRY(state_ends_all(state, allocated(pressure && columns, "the work of forces")));
+    TRY(state_agrees(state, allocated(pressure && columns, "the work of forces")));
     TRY(survey(state, names[0], ARRAYS, false, "the work of forces", work.array, &memory));
     state->steps--; /* else density, which it runs, brings the wind of the next step */
     const enum miniapp_status status = add_all_sinking(&work);
