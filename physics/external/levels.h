@@ -24,7 +24,7 @@ struct elliptic {
     struct sweep sweep[MOST_SWEEPS], *on_device;
     double low, high;
     int iterations, nests; /* that the last problem took */
-    bool has_told;         /* a warning of its convergence */
+    bool has_told[2];      /* warnings of its convergence */
 };
 
 /* A level's numbers on the host while levels are made, one array after the other, and the inverse

@@ -198,11 +198,11 @@ static double VARIANT(chebyshev_iteration)(const struct kernel_call *call, struc
     }
 }
 
-static inline void tell_once(const struct keeper *keeper, struct elliptic *e, const char *line)
+static inline void tell_once(const struct keeper *keeper, bool *has_told, const char *line)
 {
-    if (!e->has_told)
+    if (!*has_told)
         keeper->tell(keeper->context, line);
-    e->has_told = true;
+    *has_told = true;
 }
 
 /* Says that x is not what it should be; the step fails. */
@@ -236,13 +236,13 @@ static double VARIANT(solve_elliptic)(const struct kernel_call *call, struct ell
     if (left > enough)
         enough += rounding_of_x(call, e);
     if (left > enough) {
-        tell_once(keeper, e, CONJUGATE_GRADIENTS_NEEDED);
+        tell_once(keeper, &e->has_told[0], CONJUGATE_GRADIENTS_NEEDED);
         left = VARIANT(conjugate_gradients)(call, e, scale, enough, NULL);
     }
     if (left > enough)
         say_unsolved(call, left, largest);
-    else if (left > tolerance * largest)
-        tell_once(keeper, e, ROUNDING_REACHED);
+    else if (left <= enough && left > tolerance * largest)
+        tell_once(keeper, &e->has_told[1], ROUNDING_REACHED);
     keeper->solved(keeper->context, e->iterations, e->nests, left / largest);
     return 1;
 }
