@@ -143,13 +143,13 @@ static void look_at_cell(struct scan *scan, size_t x, size_t y, size_t z)
 }
 
 /* The most that sums of values may be off by, as a share of their terms, if some were rounded when
- * they were written. */
-static double rounding_of(const struct scan *scan, int last)
+ * they were written; `roundings` is how many last places that is. */
+static double rounding_of(const struct scan *scan, int last, double roundings)
 {
     bool is_single = scan->misfit[last] == 0;
     for (int n = U; n <= V; n++)
         is_single |= scan->misfit[n] == 0;
-    return 4096 * (is_single ? FLT_EPSILON : DBL_EPSILON);
+    return roundings * (is_single ? FLT_EPSILON : DBL_EPSILON);
 }
 
 /* Looks for the open face of a column whose flow is farthest from what psi has between the face's
@@ -171,7 +171,7 @@ static void compare_with_psi(struct scan *scan)
             scan->misfit[PSI] = fmax(scan->misfit[PSI], distance_from_float(psi[i]));
             for (int n = U; n <= V; n++) {
                 const double off = fabs(a[TRANSPORT + n][i] - by_psi[n]);
-                if (a[MASK][i] == 0 || a[MASK][beyond[n]] == 0 || off <= flow->unfit)
+                if (a[MASK][i] == 0 || a[MASK][beyond[n]] == 0 || !(off > flow->unfit))
                     continue;
                 flow->unfit = off;
                 flow->transport[0] = a[TRANSPORT + n][i];
@@ -180,7 +180,7 @@ static void compare_with_psi(struct scan *scan)
                 note_cell(flow->face, x, y, 0);
             }
         }
-    if (flow->unfit <= rounding_of(scan, PSI) * (scan->transport[1] + largest))
+    if (flow->unfit <= rounding_of(scan, PSI, 16) * (scan->transport[1] + largest))
         flow->unfit = 0;
 }
 
@@ -204,7 +204,7 @@ static enum miniapp_status look(struct scan *scan)
         scan->transport[1] += scan->transport[0];
         scan->transport[0] = 0;
     }
-    scan->flow->tolerated[0] = fmin(most_below, scan->size * rounding_of(scan, W));
+    scan->flow->tolerated[0] = fmin(most_below, scan->size * rounding_of(scan, W, 4096));
     scan->flow->tolerated[1] = most_in_top_level;
     if (scan->has_psi && !is_other)
         compare_with_psi(scan);

@@ -183,9 +183,13 @@ def shift_a_corner(psi):
     psi[20, 17] += 0.002 * np.abs(psi).max()
 
 
+def shift_a_corner_little(psi):
+    psi[20, 17] += 1e-5 * np.abs(psi).max()
+
+
 @pytest.mark.every_device
 @pytest.mark.parametrize("change, place", [(halve, r"\d+, \d+"), (shift_southern_coast, r"2, \d+"),
-                                           (shift_a_corner, r"20, 1[78]")])
+                                           (shift_a_corner, r"20, 1[78]"), (shift_a_corner_little, r"20, 1[78]")])
 def test_a_streamfunction_that_does_not_fit(miniapp, device, tmp_path, change, place):
     """Its flow would replace that of u and v without a word; a precision of float32 does not hide it."""
     path = tmp_path / "in.h5"
@@ -198,6 +202,18 @@ def test_a_streamfunction_that_does_not_fit(miniapp, device, tmp_path, change, p
     for precision in ("float64", "float32"):
         miniapp.fails(INPUT, said, path, "--steps", 1, "-d", device, "--precision", precision, quick=False)
     miniapp.passes(path, "--steps", 1, "-d", device, "--allow-divergent", quick=False)
+
+
+def test_a_misfit_beside_what_is_not_finite(miniapp, tmp_path):
+    """A face farther north, whose flow is no number, does not hide it; nor does a flow that was rounded to float32."""
+    path = tmp_path / "in.h5"
+    with copied(GRID.with_name("acc.h5"), path) as file:
+        for each in ("u", "v"):
+            file[each][...] = file[each][...].astype("f4")
+        file["u"][-1, 30, 17] = np.nan
+        file["psi"][20, 17] += 4e-4 * np.abs(file["psi"][...]).max()
+    miniapp.fails(INPUT, r"psi does not fit u and v: through the column's face at \[20, 1[78]\], ", path, "--steps", 1,
+                  "--allow-nonfinite", quick=False)
 
 
 def integrals(fields, flow):
