@@ -231,7 +231,9 @@ enum miniapp_status miniapp_flow_measure(struct miniapp_state *state,
                                          const struct miniapp_sequence *sequence,
                                          struct miniapp_flow *flow)
 {
-    struct scan scan = {.state = state, .has_psi = has_psi(state, sequence), .flow = flow};
+    struct scan scan = {.state = state,
+                        .has_psi = has_psi(state, sequence) && miniapp_state_has(state, "psi"),
+                        .flow = flow};
     OWNED double *memory = NULL;
     *flow = (struct miniapp_flow){.is_there = takes_flow(sequence),
                                   .time_step = state->settings.value[SETTING_dt_tracer],

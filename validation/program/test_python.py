@@ -238,6 +238,15 @@ def test_the_flow_is_measured_as_by_the_program(miniapp, device):
     refused(package.UsageError, "'eos' takes no flow", lambda: state.flow("eos"))
 
 
+def test_the_flow_of_a_state_without_a_streamfunction(device):
+    """It is measured, and compared with nothing."""
+    loaded = package.load(GRID, "ocean_step", device)
+    state = package.State(loaded["u"].shape, device, cyclic_x=True, dt_tracer=loaded.setting("dt_tracer"))
+    for name in ("u", "v", "w", "maskT", "dxt", "dyt", "cost", "cosu", "dzt"):
+        state[name] = loaded[name]
+    assert state.flow("ocean") == loaded.flow()
+
+
 def test_a_flow_that_diverges(device):
     state = package.load(ACC, "ocean_step", device)
     state["w"] = -state["w"]
