@@ -1,6 +1,7 @@
 /* The flow in which steps in time are made: how fast it is, whether it is free of divergence, and
  * whether the streamfunction fits it.
  */
+#include "external/islands.h"
 #include "owned.h"
 #include "ranks.h"
 #include "state.h"
@@ -8,6 +9,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const double most_below = 1e-4, most_in_top_level = 0.05;
@@ -247,29 +249,50 @@ enum miniapp_status miniapp_flow_measure(struct miniapp_state *state,
     return MINIAPP_DONE;
 }
 
-/* Adds what flows through columns from the northern wall on, where the streamfunction is 0; inside
- * land it is 0. Ghosts repeat what a cyclic ocean has at the other side. */
-static void add_up_psi(const struct scan *scan)
+/* Finds the land masses of the ocean, around which all is land. */
+static void map_masses(const struct scan *scan, struct land_map *map)
 {
     const struct miniapp_grid *const g = &scan->state->whole;
-    const double *const water = scan->array[MASK];
-    double *const psi = scan->array[PSI];
-    const size_t columns = g->nx - 2 * MINIAPP_HALO;
-    for (size_t x = MINIAPP_HALO; x < MINIAPP_HALO + columns; x++) {
-        double sum = 0;
-        for (size_t y = g->ny - MINIAPP_HALO - 1; y >= MINIAPP_HALO; y--) {
-            const size_t i = y * g->nx + x, south = i - g->nx, east = cell_beside(scan, x, y, 1);
-            sum += scan->array[TRANSPORT + U][i];
-            psi[south] =
-                water[i] != 0 || water[east] != 0 || water[south] != 0 || water[east - g->nx] != 0
-                    ? sum
-                    : 0;
+    const size_t ring = MINIAPP_HALO - 1;
+    double *const water = scan->array[MASK];
+    for (size_t y = 0; y < g->ny; y++)
+        for (size_t x = 0; x < g->nx; x++)
+            if (x <= ring || x + ring + 1 >= g->nx || y <= ring || y + ring + 1 >= g->ny)
+                water[y * g->nx + x] = 0;
+    map->nx = (ptrdiff_t)g->nx - 2 * MINIAPP_HALO;
+    map->ny = (ptrdiff_t)g->ny - 2 * MINIAPP_HALO;
+    map->stride = (ptrdiff_t)g->nx;
+    map->water = water + ring * (g->nx + 1);
+    map->is_cyclic = scan->state->cyclic_x;
+    number_masses(map);
+}
+
+/* Adds what flows through columns from the northern wall on, where the streamfunction is 0. On the
+ * coast of other land it is the sum of the first corner, because those of others differ by
+ * rounding, which steps would keep; inside land it is 0. Ghosts repeat what a cyclic ocean has at
+ * the other side. */
+static void add_up_psi(const struct scan *scan, const struct land_map *map)
+{
+    const struct miniapp_grid *const g = &scan->state->whole;
+    const size_t nx = g->nx, columns = nx - 2 * MINIAPP_HALO, ring = MINIAPP_HALO - 1;
+    double *const sum = scan->array[TRANSPORT + U], *const psi = scan->array[PSI];
+    double *const on_coast = scan->array[TRANSPORT + V]; /* of a mass; no longer needed for v */
+    for (size_t i = 0; i < nx * g->ny; i++)
+        on_coast[i] = i > 1 ? NAN : 0; /* the northern wall is 1, and what is inside land 0 */
+    for (size_t y = g->ny - MINIAPP_HALO - 1; y >= MINIAPP_HALO; y--)
+        for (size_t x = MINIAPP_HALO; x < MINIAPP_HALO + columns; x++) {
+            const size_t corner = (y - 1) * nx + x;
+            const int32_t kind = kind_of_corner(map, (ptrdiff_t)(corner - ring * (nx + 1)));
+            if (y + MINIAPP_HALO + 1 < g->ny)
+                sum[y * nx + x] += sum[(y + 1) * nx + x];
+            if (kind > 0 && isnan(on_coast[kind]))
+                on_coast[kind] = sum[y * nx + x];
+            psi[corner] = kind == IN_WATER ? sum[y * nx + x] : on_coast[kind];
         }
-    }
-    for (size_t i = 0; i < g->nx * g->ny && scan->state->cyclic_x; i++)
-        if (i % g->nx < MINIAPP_HALO)
+    for (size_t i = 0; i < nx * g->ny && scan->state->cyclic_x; i++)
+        if (i % nx < MINIAPP_HALO)
             psi[i] = psi[i + columns];
-        else if (i % g->nx >= MINIAPP_HALO + columns)
+        else if (i % nx >= MINIAPP_HALO + columns)
             psi[i] = psi[i - columns];
 }
 
@@ -280,11 +303,17 @@ enum miniapp_status state_make_psi(struct miniapp_state *state)
     const struct miniapp_grid *const g = &state->grid, *const whole = &state->whole;
     const size_t bytes = whole->nx * whole->ny * sizeof(double);
     OWNED double *memory = NULL;
+    OWNED int32_t *const mass = calloc(whole->nx * whole->ny, sizeof(*mass));
+    OWNED ptrdiff_t *const stack = malloc(whole->nx * whole->ny * sizeof(*stack));
+    struct land_map map = {.mass = mass, .stack = stack};
+    TRY(state_agrees(state, allocated(mass && stack, "land masses")));
     TRY(survey(state, names, ALL, true, "a level of the flow", scan.array, &memory));
     TRY(look(&scan));
     memset(scan.array[PSI], 0, bytes);
-    if (!state->exchange || ranks_own() == 0)
-        add_up_psi(&scan);
+    if (!state->exchange || ranks_own() == 0) {
+        map_masses(&scan, &map);
+        add_up_psi(&scan, &map);
+    }
     if (state->exchange)
         ranks_broadcast(RANKS_ALL, scan.array[PSI], bytes);
     for (size_t y = 0; y < g->ny; y++)

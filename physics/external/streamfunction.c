@@ -260,9 +260,10 @@ static int32_t *map_land(const struct kernel_call *call, struct stream_problem *
     const size_t elements = (size_t)elements_of(l);
     double *const water = copy_of(call, p->e.work, elements);
     int32_t *const kind = calloc(2 * elements, sizeof(*kind));
-    count *const stack = calloc(elements, sizeof(*stack));
+    ptrdiff_t *const stack = calloc(elements, sizeof(*stack));
     bool is_done = water && kind && stack;
-    struct land_map map = {l, water, call->cyclic_x, is_done ? kind + elements : NULL, stack, 0};
+    struct land_map map = {
+        l->nx, l->ny, l->stride, water, call->cyclic_x, is_done ? kind + elements : NULL, stack, 0};
     if (is_done) {
         number_masses(&map);
         for (count j = 0; j <= l->ny; j++) {
