@@ -246,11 +246,13 @@ ROUNDING = "warning: the external mode is solved as far as rounding allows, but 
 
 
 def test_conjugate_gradients_take_over(miniapp, device, tmp_path):
+    """They are told. Rounding, the device's own, may end them just before the tolerance, which is told, too."""
     values, settings = strange(3600.0)
     path, out = store(tmp_path / "in.h5", values, settings), tmp_path / "out.h5"
     threads = ("-t", 1) if device == "gpu" else ()  # of an emulated one several mostly wait, at each of many launches
     done = miniapp.run(*QUICK, path, "-k", "surface_pressure", "-d", device, *threads, "-o", out)
-    assert done.returncode == DONE and done.stderr == f"miniapp: {WARNING}"
+    assert done.returncode == DONE
+    assert done.stderr in (f"miniapp: {WARNING}", f"miniapp: {WARNING}miniapp: {ROUNDING}")
     solution = expected(surface_pressure, values, settings)
     assert np.abs(read(out, "psi_taup1") - solution).max() <= 1e-8 * np.abs(solution).max()
 
