@@ -105,7 +105,7 @@ class Ranks:
         return self.miniapp.environment({
             "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
-            "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader", "OMPI_MCA_ess_singleton_isolated": "1",
+            "OMPI_MCA_pml": "ob1", "OMPI_MCA_ess_singleton_isolated": "1",
             "OMPI_MCA_orte_tmpdir_base": str(self.folder), "HWLOC_COMPONENTS": "-pci,-linuxio",
             "HWLOC_PLUGINS_PATH": str(self.folder / "none"), "PMIX_MCA_gds": "hash", "UCX_TLS": "self,posix",
             **self.changes})
