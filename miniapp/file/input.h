@@ -107,8 +107,7 @@ enum miniapp_status check_ghosts(struct miniapp_input *input, enum field_id id,
 /* The streamfunction's corners on the southern wall are the transport around that wall, and lie in
  * ghosts. A dataset without ghosts has them as an attribute, a number for each column. */
 
-/* Whether the steps of a state have the streamfunction, and a field lies on its corners. */
-bool lies_under_lid(const struct miniapp_state *state);
+/* Whether a field lies on them in the steps of a state. */
 bool lies_on_corners(const struct miniapp_field *field, const struct miniapp_state *state);
 
 /* Gathers the wall's values and makes them an attribute of a dataset; one below 0 is another

@@ -173,7 +173,7 @@ enum miniapp_status miniapp_state_make_flow(struct miniapp_state *state,
                                             const struct miniapp_sequence *sequence)
 {
     if (input->is_at_rest && miniapp_sequence_carries(sequence, &fields[FIELD_u]) &&
-        state->settings.value[SETTING_enable_streamfunction] != 0)
+        is_under_lid(state))
         return start_from_rest(state);
     if (!has_velocities(input))
         return MINIAPP_DONE;

@@ -288,7 +288,7 @@ static hid_t create_carried(const struct miniapp_output *output, const struct mi
     CLOSED const hid_t creation = checked_chunks(lengths, rank);
     const hid_t dataset =
         H5Dcreate2(output->file, field->name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
-    bool is_described = dataset >= 0 && write_names(dataset, field, !lies_under_lid(state)) &&
+    bool is_described = dataset >= 0 && write_names(dataset, field, !is_under_lid(state)) &&
                         write_text(dataset, ".", "cell_methods", is_mean ? "Time: mean" : "") &&
                         (!mask_for(field) || write_missing(dataset, type));
     for (int i = 0; i < rank && is_described; i++)

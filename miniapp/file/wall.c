@@ -15,14 +15,9 @@
 
 static const char wall_name[] = "southern_wall";
 
-bool lies_under_lid(const struct miniapp_state *state)
-{
-    return state->settings.value[SETTING_enable_streamfunction] != 0;
-}
-
 bool lies_on_corners(const struct miniapp_field *field, const struct miniapp_state *state)
 {
-    return field->has_wall && lies_under_lid(state);
+    return field->has_wall && is_under_lid(state);
 }
 
 enum miniapp_status write_wall(struct miniapp_output *output, hid_t dataset,

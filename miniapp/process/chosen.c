@@ -56,6 +56,8 @@ static void judge_time_step(struct run *run)
     const struct miniapp_water *const water = &run->water;
     const struct miniapp_settings *const settings = run->options.settings;
     const double dt = miniapp_settings_get(settings, "dt_mom"), per_length = water->per_length;
+    if (run->options.steps == 0 || per_length == 0 || run->options.shapes[0].nx > 0)
+        return;
     const double power = is_on(run, "enable_hor_friction_cos_scaling")
                              ? miniapp_settings_get(settings, "hor_friction_cosPower")
                              : 0;
@@ -70,8 +72,6 @@ static void judge_time_step(struct run *run)
                   {"dt_mom 3 m/s over the narrowest spacing, for internal waves",
                    wave_speed * dt * per_length, 1},
                   {"A_h dt_mom over that spacing squared", friction, 0.25}};
-    if (run->options.steps == 0 || per_length == 0 || run->options.shapes[0].nx > 0)
-        return;
     for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++)
         if (limits[i].number > limits[i].most) {
             run->is_step_long = true;

@@ -356,10 +356,9 @@ enum miniapp_status miniapp_budgets_close(struct miniapp_state *state,
     }
     const bool has_flow = budgets[BUDGET_kinetic].is_kept;
     double replaced = 0;
-    const bool has_lid = state->settings.value[SETTING_enable_streamfunction] != 0;
     if (has_flow)
         TRY(work_add(state, steps, &budgets[BUDGET_kinetic], &replaced));
-    if (has_flow && has_lid)
+    if (has_flow && is_under_lid(state))
         TRY(add_divergence(state, sequence, replaced, &budgets[BUDGET_volume]));
     for (size_t i = 0; i < count; i++)
         if (budgets[terms[i].budget].is_kept)
@@ -368,6 +367,7 @@ enum miniapp_status miniapp_budgets_close(struct miniapp_state *state,
         budgets[b].residual = budgets[b].change - budgets[b].gain;
         budgets[b].bound = rounding * bound_in_roundings(budgets[b].steps) * budgets[b].size;
     }
-    return has_flow && !has_lid ? bound_volume(state, cells, &budgets[BUDGET_volume].bound)
-                                : MINIAPP_DONE;
+    return has_flow && !is_under_lid(state)
+               ? bound_volume(state, cells, &budgets[BUDGET_volume].bound)
+               : MINIAPP_DONE;
 }

@@ -225,8 +225,7 @@ static bool takes_flow(const struct miniapp_sequence *sequence)
 
 bool has_psi(const struct miniapp_state *state, const struct miniapp_sequence *sequence)
 {
-    return state->settings.value[SETTING_enable_streamfunction] != 0 &&
-           miniapp_sequence_carries(sequence, &fields[FIELD_psi]);
+    return is_under_lid(state) && miniapp_sequence_carries(sequence, &fields[FIELD_psi]);
 }
 
 enum miniapp_status miniapp_flow_measure(struct miniapp_state *state,

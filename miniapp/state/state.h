@@ -58,6 +58,12 @@ struct miniapp_state {
     double bytes;
 };
 
+/* Whether the external mode of its steps is the streamfunction under a lid. */
+static inline bool is_under_lid(const struct miniapp_state *state)
+{
+    return state->settings.value[SETTING_enable_streamfunction] != 0;
+}
+
 /* How many ghosts are current on each side when all are. */
 extern const signed char all_ghosts[MINIAPP_SIDES];
 

@@ -17,7 +17,7 @@ ENOUGH = 1e-10
 TOLERANCES = [10.0**(-power / 2) for power in range(14, 31)]
 SHORTEST = 2e-2  # of a turn, in s
 LONGEST_STEP = 600.0
-# SciPy 1.12 gave it another name.
+# The relative tolerance, which SciPy 1.12 renamed.
 RELATIVE = "rtol" if "rtol" in inspect.signature(scipy.sparse.linalg.bicgstab).parameters else "tol"
 
 

@@ -180,7 +180,7 @@ def check_stored(path, name):
 
 def load(path, variable):
     """All values of a variable, NaN where they are missing; only now is its data read."""
-    packing.check(path, variable)  # first: by text that should be a number, newer xarrays make values text, too
+    packing.check(path, variable)  # first: newer xarrays turn values into text by a scale_factor of text
     if variable.dtype.kind not in "iufb":
         raise Unusable(f"{path}: '{variable.name}' holds no numbers")
     check_stored(path, variable.name)

@@ -53,8 +53,7 @@ class Part:
         if "zt" not in self.theirs and "zt" in [field.name for field in wanted]:
             self.add_heights()
         self.dims = {}  # of each field, those along its axes
-        self.periods = {}  # of fields with records
-        self.pressures = {}  # fields that are the pressure at a free surface
+        self.beside = {}  # FIELD.period of records, and FIELD.is_pressure of the mode at a free surface
         self.g = {name: self.lay_out(table.fields()[name], variable) for name, variable in self.theirs.items()}
         self.is_surface_first = self.find_direction()
         self.check_lines()
@@ -106,7 +105,7 @@ class Part:
         values = axes.load(self.path, variable.transpose(*records, *order))
         unit = axes.text_of(variable, "units")
         if unit and unit == table.surface_of(field.name)["units"]:
-            self.pressures[f"{field.name}.is_pressure"] = 1.0
+            self.beside[f"{field.name}.is_pressure"] = 1.0
             return values
         return units.convert(self.path, variable.name, values, unit, field.units)
 
@@ -114,7 +113,8 @@ class Part:
         """The dimension of records in time that all are kept, if the variable says their period."""
         if "period" not in variable.attrs or variable.ndim != len(field.axes) + 1:
             return ()
-        self.periods[field.name] = attribute(self.path, variable.attrs, "period", lambda value: 0 < value <= 1e12)
+        self.beside[f"{field.name}.period"] = attribute(self.path, variable.attrs, "period",
+                                                        lambda value: 0 < value <= 1e12)
         return next((name,) for name in (*variable.dims, None) if self.roles.get(name) not in field.axes)
 
     def find_direction(self):
@@ -377,13 +377,12 @@ def parts_of(source, chosen):
 def make(source, chosen):
     """Fields, settings, whether x is cyclic, and ghosts. If several files have something, the last one
     gives it: so a snapshot, which has no grid, goes after the input that it was made of."""
-    g, settings, periods, kept, cyclic, parts = {}, {}, {}, {}, 0.0, list(parts_of(source, chosen))
+    g, settings, beside, cyclic, parts = {}, {}, {}, 0.0, list(parts_of(source, chosen))
     halo = min(halo for _, halo in parts)
     for part, own in parts:
         g |= {name: ghosts.without_ghosts(table.axes_of(name), values) if own > halo else values
               for name, values in (part.g | part.coordinates()).items()}
-        periods = {name: period for name, period in periods.items() if name not in part.g} | part.periods
-        kept = {key: one for key, one in kept.items() if key.partition(".")[0] not in part.g} | part.pressures
+        beside = {key: one for key, one in beside.items() if key.partition(".")[0] not in part.g} | part.beside
         attrs = attributes_of(part.path, part.dataset)
         settings |= {"coord_degree": part.is_degrees, **settings_of(part.path, attrs)}
         if {"itt", "settings"} <= set(attrs):
@@ -401,8 +400,7 @@ def make(source, chosen):
         source.find(name)  # or it says what there is
     constants(g, chosen)
     finish(source.name, g, cyclic, halo, chosen.default)
-    g |= {f"{name}.period": period for name, period in periods.items()} | kept
-    return g, settings, cyclic, halo
+    return g | beside, settings, cyclic, halo
 
 
 def constants(g, chosen):
