@@ -372,6 +372,13 @@ enum { MINIAPP_BUDGETS = 73 };
 /* The limits of a field's values in steps in time; those of double if it has none. */
 void miniapp_field_limits(const struct miniapp_field *, double *least, double *most);
 
+/* A term of a budget's gain. */
+struct miniapp_gain {
+    const char *name; /* of the field that it is the integral of; or wind or buoyancy */
+    double value;
+};
+enum { MINIAPP_GAINS = 20 }; /* of a budget */
+
 struct miniapp_budget {
     const char *name, *units;
     bool is_kept;         /* the sequence has this budget */
@@ -383,6 +390,8 @@ struct miniapp_budget {
     double bound;
     double size;  /* the sum of the magnitudes of the residual's terms */
     double gross; /* that of the gain's terms */
+    size_t gain_count;
+    struct miniapp_gain gains[MINIAPP_GAINS]; /* their sum is the gain, but for rounding */
 };
 
 /* Opens the MINIAPP_BUDGETS budgets before the first step of a sequence, and closes them after the

@@ -138,6 +138,16 @@ static void print_flow(const struct march *march)
                                   : "water goes through the surface");
 }
 
+/* The terms of a budget's gain. */
+static void print_gains(const struct miniapp_budget *budget)
+{
+    int column = page_item(0, "gain of %s in %s:", budget->name, budget->units);
+    for (size_t i = 0; i < budget->gain_count; i++)
+        column = page_item(column, " %s %.4g%s", budget->gains[i].name, budget->gains[i].value,
+                           i + 1 < budget->gain_count ? "," : "");
+    print("\n");
+}
+
 /* How fast the ocean is stepped, and its budgets. */
 static void print_march(const struct page *page, const struct result *r)
 {
@@ -160,6 +170,9 @@ static void print_march(const struct page *page, const struct result *r)
               budget->units, budget->change, budget->gain, budget->residual, budget->bound,
               budget_verdict(r->march, budget));
     }
+    for (size_t b = 0; b < r->march->budget_count; b++)
+        if (strcmp(r->march->budgets[b].name, "kinetic") == 0)
+            print_gains(&r->march->budgets[b]);
 }
 
 static void print_transfers(const struct page *page)

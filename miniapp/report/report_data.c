@@ -56,11 +56,15 @@ static json_t *kept(const struct march *march, const struct miniapp_budget *budg
 
 static json_t *budget_object(const struct march *march, const struct miniapp_budget *b)
 {
-    return json_pack("{ss ss sI sb so so so so so so so ss}", "budget", b->name, "units", b->units,
-                     "steps", (json_int_t)b->steps, "is_of_all_steps", b->is_of_all_steps, "change",
-                     number(b->change), "gain", number(b->gain), "residual", number(b->residual),
-                     "bound", number(b->bound), "size", number(b->size), "gross", number(b->gross),
-                     "kept", kept(march, b), "verdict", budget_verdict(march, b));
+    json_t *const gains = json_object();
+    for (size_t i = 0; i < b->gain_count; i++)
+        json_object_set_new(gains, b->gains[i].name, number(b->gains[i].value));
+    return json_pack("{ss ss sI sb so so so so so so so so ss}", "budget", b->name, "units",
+                     b->units, "steps", (json_int_t)b->steps, "is_of_all_steps", b->is_of_all_steps,
+                     "change", number(b->change), "gain", number(b->gain), "gains", gains,
+                     "residual", number(b->residual), "bound", number(b->bound), "size",
+                     number(b->size), "gross", number(b->gross), "kept", kept(march, b), "verdict",
+                     budget_verdict(march, b));
 }
 
 static json_t *flow_object(const struct miniapp_flow *flow)

@@ -20,12 +20,23 @@ enum budget_id {
     BUDGETS
 };
 enum { TRACER_BUDGETS = MOST_TRACERS + 1 }; /* `tracer` may be stepped beside those with names */
+enum {
+    GAINS_OF_ENERGY = 0 /* no budget has more */
+#undef BUDGET
+#undef GAIN
+#define BUDGET(...)
+#define GAIN(budget, ...) +(BUDGET_##budget == BUDGET_energy)
+#include "mixing/ocean.budgets"
+};
+_Static_assert(GAINS_OF_ENERGY <= (int)MINIAPP_GAINS, "program.h has fewer");
 _Static_assert(BUDGETS + TRACER_BUDGETS == (int)MINIAPP_BUDGETS, "program.h has another number");
 
 static const struct {
     const char *name, *units;
 } table[] = {
 #undef BUDGET
+#undef GAIN
+#define GAIN(...)
 #define BUDGET(name, units) {#name, units},
 #include "mixing/ocean.budgets"
 };
@@ -264,6 +275,19 @@ enum miniapp_status miniapp_budgets_open(struct miniapp_state *state,
     return MINIAPP_DONE;
 }
 
+void budget_add_gain(struct miniapp_budget *budget, const char *name, double value, double size)
+{
+    struct miniapp_gain *gain = budget->gains;
+    while (gain < budget->gains + budget->gain_count && strcmp(gain->name, name) != 0)
+        gain++;
+    if (gain == budget->gains + budget->gain_count)
+        budget->gains[budget->gain_count++] = (struct miniapp_gain){name, 0};
+    gain->value += value;
+    budget->gain += value;
+    budget->size += size;
+    budget->gross += size;
+}
+
 /* Adds a term to the change of its budget, or to its gain; both are rates. */
 static enum miniapp_status add_term(struct miniapp_state *state, double *const *cells,
                                     const struct term *term, struct miniapp_budget *budget)
@@ -271,9 +295,8 @@ static enum miniapp_status add_term(struct miniapp_state *state, double *const *
     struct sum now, before = {0, 0};
     TRY(integrate(state, cells, term->field, term->place, &now));
     if (!term->before) {
-        budget->gain += (double)(term->factor * now.value);
-        budget->size += (double)(fabs(term->factor) * now.size);
-        budget->gross += (double)(fabs(term->factor) * now.size);
+        budget_add_gain(budget, fields[term->field].name, (double)(term->factor * now.value),
+                        (double)(fabs(term->factor) * now.size));
         return MINIAPP_DONE;
     }
     const double rate = term->factor / (term->time_step * (double)budget->steps);
@@ -353,6 +376,7 @@ enum miniapp_status miniapp_budgets_close(struct miniapp_state *state,
         struct miniapp_budget *const budget = &budgets[b];
         budget->steps = budget->is_of_all_steps ? steps : 1;
         budget->change = budget->gain = budget->size = budget->gross = 0;
+        budget->gain_count = 0;
     }
     const bool has_flow = budgets[BUDGET_kinetic].is_kept;
     double replaced = 0;

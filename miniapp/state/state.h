@@ -172,6 +172,11 @@ void state_written(struct slot *slot, const signed char ghosts[MINIAPP_SIDES]);
 /* Notes that all its ghosts on the device are current. */
 void state_has_ghosts(struct slot *slot);
 
+/* ---- budget.c ---- */
+
+/* Adds a term to a budget's gain; `size` is the sum of the magnitudes of what it adds up. */
+void budget_add_gain(struct miniapp_budget *, const char *name, double value, double size);
+
 /* ---- work.c: the work of forces on the flow ---- */
 
 /* Adds to a budget, in watts, what the tendencies of the flow did in the last step, friction

@@ -42,7 +42,10 @@ struct work {
     double *pressure; /* of a level, at most, over rho_0 */
     struct face_depth *columns;
     bool is_shallow; /* a column of faces has one level */
-    long double change, gain, size, gross, replaced;
+    long double change, size, replaced;
+    struct {
+        long double value, size;
+    } buoyancy, wind;
 };
 
 /* ---- what sinks ---- */
@@ -59,8 +62,8 @@ static void add_sinking(struct work *work, size_t z)
         if (z + 1 == g->nz || a[MASK_W][i] == 0)
             continue;
         const double push = RHO_0 * area * per_height * a[W_THEN][i] / 2;
-        work->gain -= push * (a[RHO][i] + a[RHO_ABOVE][i]);
-        work->gross += fabs(push) * (fabs(a[RHO][i]) + fabs(a[RHO_ABOVE][i]));
+        work->buoyancy.value -= push * (a[RHO][i] + a[RHO_ABOVE][i]);
+        work->buoyancy.size += fabs(push) * (fabs(a[RHO][i]) + fabs(a[RHO_ABOVE][i]));
     }
     work->pressure[z] = per_height * densest + (z + 1 < g->nz ? work->pressure[z + 1] : 0);
 }
@@ -116,8 +119,8 @@ static void add_faces_of_level(struct work *work, bool is_v, size_t z)
                     2 * work->pressure[z] / distance);
         if (z + 1 == g->nz) {
             const double wind = area_of_face(work, is_v, i) * then * a[STRESS][i];
-            work->gain += wind;
-            work->gross += fabs(wind);
+            work->wind.value += wind;
+            work->wind.size += fabs(wind);
         }
     }
 }
@@ -207,18 +210,16 @@ enum miniapp_status work_add(struct miniapp_state *state, size_t steps,
     TRY(status);
     TRY(add_faces(&work, false));
     TRY(add_faces(&work, true));
-    double sums[] = {(double)work.change,
-                     (double)work.gain,
-                     (double)(work.size + work.gross),
-                     (double)work.gross,
-                     closes(&work, steps) ? 0 : INFINITY,
-                     (double)work.replaced};
+    double sums[] = {(double)work.change,       closes(&work, steps) ? (double)work.size : INFINITY,
+                     (double)work.replaced,     (double)work.wind.value,
+                     (double)work.wind.size,    (double)work.buoyancy.value,
+                     (double)work.buoyancy.size};
     if (state->exchange)
         ranks_broadcast(RANKS_ALL, sums, sizeof(sums));
     budget->change += sums[0];
-    budget->gain += sums[1];
-    budget->size += sums[2] + sums[4];
-    budget->gross += sums[3];
-    *replaced = sums[5];
+    budget->size += sums[1];
+    *replaced = sums[2];
+    budget_add_gain(budget, "wind", sums[3], sums[4]);
+    budget_add_gain(budget, "buoyancy", sums[5], sums[6]);
     return MINIAPP_DONE;
 }

@@ -559,7 +559,40 @@ def test_the_work_of_forces(miniapp, device, kind, precision, share):
     """Frictions dissipate what wind and sinking water put in, and the flow does not gain."""
     budget = budget_from_rest(miniapp, "kinetic", 12, device, precision, **FRICTIONS[kind])
     assert budget["kept"] and not budget["is_of_all_steps"]
+    gains = budget["gains"]
+    assert abs(sum(gains.values()) - budget["gain"]) <= budget["bound"] and gains["wind"] > 0 > gains["K_diss_v"]
+    assert ("K_diss_gm" in gains) == (kind == "by eddies") and gains["K_diss_h"] < 0 and gains["K_diss_bot"] < 0
     assert 0 < budget["bound"] <= 10 * share * abs(budget["gain"]) and abs(budget["residual"]) <= share * abs(budget["gain"])
+
+
+def test_the_terms_of_that_work(device):
+    """Each is the integral of what the state has, also where the surface is free and the budget cannot tell."""
+    state = package.load(REST, "ocean", device, **FRICTIONS["drag"], enable_TEM_friction=1, enable_streamfunction=0)
+    state.step(11, "ocean")
+    f = {name: state[name] for name in ("u", "v", "w", "rho", "dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "cost", "cosu",
+                                        "maskU", "maskV", "maskW", "surface_taux", "surface_tauy")}
+    state.step(1, "ocean")
+    areas = {"t": np.outer(f["cost"] * f["dyt"], f["dxt"]), "u": np.outer(f["cost"] * f["dyt"], f["dxu"]),
+             "v": np.outer(f["cosu"] * f["dyu"], f["dxt"])}
+    volume = np.append(f["dzw"][:-1], f["dzw"][-1] / 2)[:, None, None] * areas["t"] * f["maskW"]
+    inner, both = f["rho"][:-1] + f["rho"][1:], volume[:-1] * f["w"][:-1]
+    terms = {"wind": sum(areas[name] * f[f"mask{name.upper()}"][-1] * f[name][-1] * f[f"surface_tau{axis}"]
+                         for name, axis in (("u", "x"), ("v", "y"))), "buoyancy": -9.81 / 2 * both * inner}
+    terms |= {name: -1024 * volume * state[name] for name in ("K_diss_v", "K_diss_h", "K_diss_gm", "K_diss_bot")}
+    budget = state.budgets["kinetic"]
+    assert list(budget.gains) == list(terms) and budget.units == "W"
+    for name, values in terms.items():
+        values = values[..., 2:-2, 2:-2]
+        assert abs(budget.gains[name] - values.sum()) <= 1e-13 * np.abs(values).sum() != 0, name
+    assert abs(sum(budget.gains.values()) - budget.gain) <= 1e-15 * sum(map(abs, budget.gains.values()))
+
+
+def test_the_terms_of_that_work_in_the_report(miniapp):
+    table = " ".join(miniapp.passes(REST, "--steps", 2, quick=False).split())
+    terms = re.search(r"gain of kinetic in W: wind (\S+), buoyancy (\S+), K_diss_v (\S+), K_diss_h (\S+), "
+                      r"K_diss_bot (\S+) Not timed", table).groups()
+    gain = float(re.search(r"kinetic the last step W \S+ (\S+)", table)[1])
+    assert abs(sum(map(float, terms)) - gain) <= 1e-3 * float(terms[0])
 
 
 @pytest.mark.parametrize("steps, settings", [

@@ -14,12 +14,12 @@ from collections.abc import Callable
 from . import functions as _functions
 from .inputs import load
 from .library import (
-    DeviceError, Error, Field, Flow, InputError, Kernel, Library, LibraryError, MismatchError, OutputError,
-    Setting, UsageError)
+    Budget, DeviceError, Error, Field, Flow, InputError, Kernel, Library, LibraryError, MismatchError,
+    OutputError, Setting, UsageError)
 from .library import default as _library
 from .state import Plan, State
 
-__all__ = ["DeviceError", "Error", "Field", "Flow", "InputError", "Kernel", "Library", "LibraryError",
+__all__ = ["Budget", "DeviceError", "Error", "Field", "Flow", "InputError", "Kernel", "Library", "LibraryError",
            "MismatchError", "OutputError", "Plan", "Setting", "State", "UsageError", "fields", "kernels",
            "load", "set_threads", "settings", "version"]
 

@@ -127,11 +127,17 @@ class Destination(ctypes.Structure):
     _fields_ = [("state", c_void_p), ("name", c_char_p), ("resample", c_bool)]
 
 
-class Budget(ctypes.Structure):
+class Gain(ctypes.Structure):
+    """struct miniapp_gain"""
+    _fields_ = [("name", c_char_p), ("value", c_double)]
+
+
+class BudgetNumbers(ctypes.Structure):
     """struct miniapp_budget"""
     _fields_ = [("name", c_char_p), ("units", c_char_p), ("is_kept", c_bool), ("is_of_all_steps", c_bool),
                 ("before", c_double), ("steps", c_size_t),
-                *((name, c_double) for name in ("change", "gain", "residual", "bound", "size", "gross"))]
+                *((name, c_double) for name in ("change", "gain", "residual", "bound", "size", "gross")),
+                ("gain_count", c_size_t), ("gains", Gain * 20)]
 
 
 BUDGETS = 73  # MINIAPP_BUDGETS
@@ -251,6 +257,22 @@ class Flow(NamedTuple):
     courant_z: float
     divergence_below: float
     divergence_in_top_level: float
+
+
+class Budget(NamedTuple):
+    """What steps in time kept, in `units`: `residual` is `change` less `gain`, at most `bound` where only rounding is
+    left, and `gains` are the terms of `gain`."""
+    units: str
+    change: float
+    gain: float
+    residual: float
+    bound: float
+    gains: dict[str, float]
+
+    @classmethod
+    def of(cls, numbers: BudgetNumbers) -> Budget:
+        gains = {decode(gain.name): gain.value for gain in numbers.gains[:numbers.gain_count]}
+        return cls(decode(numbers.units), numbers.change, numbers.gain, numbers.residual, numbers.bound, gains)
 
 
 @dataclasses.dataclass(frozen=True)

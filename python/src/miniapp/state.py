@@ -16,7 +16,7 @@ import numpy as np
 
 from . import library as libraries
 from .library import (
-    HALO, PRECISIONS, Field, Flow, Grid, InputError, Library, MismatchError, Type, UsageError, decode, encode)
+    HALO, PRECISIONS, Budget, Field, Flow, Grid, InputError, Library, MismatchError, Type, UsageError, decode, encode)
 
 
 # ---- arrays ----
@@ -155,6 +155,7 @@ class State:
         self.grid, self.precision = as_grid(grid), precision
         self.added: dict[str, Field] = {}
         self.steps: dict[str, Plan] = {}
+        self.budgets: dict[str, Budget] = {}
         self.memory: Memory | None = Memory(self.library, self.grid, device, precision)
         self.device, self.lock = self.memory.device, self.memory.lock
         self.check = bool(check)
@@ -321,7 +322,7 @@ class State:
         added like "tracer"; nothing comes in through their surface unless it was set. Unless the state was made
         with check=False, an InputError says where the flow is not free of divergence or not that of psi, and a
         MismatchError what the steps have made that is not finite, is beyond the limits of an ocean, or is lost or
-        gained against a budget."""
+        gained against a budget. `budgets` are those of the last call."""
         n = operator.index(n)
         if n < 0:
             raise UsageError(f"step: takes a number of steps, not {n}")
@@ -355,7 +356,7 @@ class State:
         return numbers
 
     def open_budgets(self, plan):
-        budgets = (libraries.Budget * libraries.BUDGETS)()
+        budgets = (libraries.BudgetNumbers * libraries.BUDGETS)()
         self.call(self.c.budgets_open, plan.sequence, budgets)
         return budgets
 
@@ -366,11 +367,11 @@ class State:
                 first = tuple(map(int, np.argwhere(~((array >= least) & (array <= most)))[0]))
                 raise MismatchError(f"{name}{list(first)} is {array[first]:g} after the steps, which is no ocean's")
         self.call(self.c.budgets_close, plan.sequence, n, budgets)
-        for budget in budgets:
-            if budget.is_kept and not abs(budget.residual) <= budget.bound:
-                raise MismatchError(f"the budget of {decode(budget.name)} is not kept: its residual is "
-                                    f"{budget.residual:.3g} {decode(budget.units)}, where rounding makes "
-                                    f"{budget.bound:.3g} at most")
+        self.budgets = {decode(budget.name): Budget.of(budget) for budget in budgets if budget.is_kept}
+        for name, budget in self.budgets.items():
+            if not abs(budget.residual) <= budget.bound:
+                raise MismatchError(f"the budget of {name} is not kept: its residual is {budget.residual:.3g} "
+                                    f"{budget.units}, where rounding makes {budget.bound:.3g} at most")
 
     def begin_steps(self, sequence, whole):
         plan = self.plan(whole)
