@@ -207,11 +207,17 @@ def make_masks():
 
 def write_ocean(path, name):
     ocean = dict(OCEANS[name])
+    settings = ocean.pop("settings")
+
+    def attributes_of(field):
+        is_pressure = field.startswith("psi") and not settings["enable_streamfunction"]
+        return table.attributes_of(field) | (table.surface_of(field) if is_pressure else {})
+
     root = {"Conventions": "CF-1.8", "title": f"A small rough ocean, input of miniapp: {name}",
             "source": "make_rough.py: random numbers", "halo": ocean.get("halo", HALO),
-            "cyclic_x": int(name != "masks"), **NUMBERS, **ocean.pop("settings")}
+            "cyclic_x": int(name != "masks"), **NUMBERS, **settings}
     fields = make_masks() if name == "masks" else make_fields(**ocean)
-    store.write(path, fields, table.axes_of, table.attributes_of, root)
+    store.write(path, fields, table.axes_of, attributes_of, root)
 
 
 def main():

@@ -21,6 +21,8 @@ static void list_argument(const struct miniapp_sequence *sequence, size_t place,
     const char *const name = miniapp_argument_name(kernel, place);
     const bool is_left = miniapp_argument_access(kernel, place) == MINIAPP_WRITE &&
                          !miniapp_sequence_makes(sequence, field, settings);
+    const bool is_pressure =
+        miniapp_field_surface_units(field) && miniapp_sequence_is_at_surface(sequence, settings);
     const bool is_renamed = strcmp(name, miniapp_field_name(field)) != 0;
     char axes[32] = "", range[RANGE_TEXT] = "";
     double least, most;
@@ -34,9 +36,10 @@ static void list_argument(const struct miniapp_sequence *sequence, size_t place,
         strcat(axes, miniapp_axis_name(miniapp_field_axis(field, i)));
     }
     printf("  %-7s %-17s %-13s %-13s %s%s%s%s%s%s\n", words[miniapp_argument_access(kernel, place)],
-           miniapp_field_name(field), axes, miniapp_field_units(field),
-           miniapp_field_long_name(field), range[0] ? ", " : "", range, is_renamed ? ", as " : "",
-           is_renamed ? name : "",
+           miniapp_field_name(field), axes,
+           is_pressure ? miniapp_field_surface_units(field) : miniapp_field_units(field),
+           is_pressure ? miniapp_field_surface_name(field) : miniapp_field_long_name(field),
+           range[0] ? ", " : "", range, is_renamed ? ", as " : "", is_renamed ? name : "",
            is_left                            ? " (not with these settings)"
            : miniapp_field_is_optional(field) ? " (optional)"
                                               : "");

@@ -486,8 +486,9 @@ bool miniapp_sequence_carries(const struct miniapp_sequence *sequence,
 bool miniapp_sequence_is_at_surface(const struct miniapp_sequence *sequence,
                                     const struct miniapp_settings *values)
 {
-    return values->value[SETTING_enable_streamfunction] == 0 &&
-           miniapp_sequence_uses(sequence, &settings[SETTING_enable_streamfunction]);
+    if (miniapp_sequence_uses(sequence, &settings[SETTING_enable_streamfunction]))
+        return values->value[SETTING_enable_streamfunction] == 0;
+    return strcmp(sequence->steps[0].kernel->name, "surface_pressure") == 0;
 }
 
 /* A step in time may read forcing of its time, and settings choose what it runs. */

@@ -128,7 +128,7 @@ def test_dates_of_calendars(miniapp, tmp_path, origin, calendar):
 def test_the_pressure_at_a_free_surface(miniapp, tmp_path):
     """The end, snapshots and means name it as Veros does, without a southern wall, which is of the lid."""
     for surface, unit, name in ((True, "m2 s-2", "surface pressure over rho_0 at tau"),
-                                (False, "m3 s-1", "external mode at tau, as psi_taup1")):
+                                (False, "m3 s-1", "barotropic streamfunction at tau")):
         folder = tmp_path / unit[:2]
         folder.mkdir()
         words = ("--every", 2, "--average", 2, *(("--set", "enable_streamfunction=0") if surface else ()))

@@ -14,7 +14,8 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import DONE, HERE, INPUT, MISMATCH, OUTPUT, QUICK, TROUBLE, USAGE, read, write
+from conftest import DONE, GRID, GRID_REFERENCE, HERE, INPUT, MISMATCH, OUTPUT, QUICK, TROUBLE, USAGE, read, write
+from pairs import ALL, BY_NAME
 from processes import completed, library, pause_at_random
 
 pytestmark = pytest.mark.every_gpu
@@ -116,6 +117,22 @@ def test_float32_is_stored_as_float32(miniapp, small, tmp_path):
     for kernel in miniapp.ocean:
         for described in kernel.outputs:
             assert read(output, described.name).dtype == np.dtype("<f4")
+
+
+def test_units_are_those_of_the_references(miniapp, tmp_path):
+    """The pressure at a free surface included, by its kernel alone, whatever the external mode of the file is."""
+    output, seen = tmp_path / "output.h5", set()
+    miniapp.passes(GRID.with_name("rough.h5"), *(word for kernel in (*ALL, *BY_NAME) for word in ("-k", kernel)), "-o", output)
+    with h5py.File(output) as file:
+        for path in GRID_REFERENCE.with_name("rough").glob("*.h5"):
+            with h5py.File(path) as stored:
+                for name in {*stored} - {"x", "y", "z"}:
+                    made = file.get(f"{path.stem}.{name}", file.get(name))
+                    if made is not None:  # else an output that the settings leave untouched
+                        units = stored[name].attrs.get("units")
+                        assert made.attrs.get("units") == units, (path.stem, name)
+                        seen.add((path.stem, units))
+    assert {("surface_pressure", b"m2 s-2"), ("streamfunction", b"m3 s-1")} <= seen
 
 
 @pytest.mark.parametrize("engine", ["h5netcdf", "netcdf4"])

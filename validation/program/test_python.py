@@ -379,6 +379,12 @@ def test_datasets(together, dataset, name):
         np.testing.assert_array_equal(values, read_of(name, output, key))
 
 
+@pytest.mark.parametrize("name, units", [("surface_pressure", "m2 s-2"), ("streamfunction", "m3 s-1")])
+def test_the_unit_of_the_external_mode(dataset, name, units):
+    result = getattr(dataset.ocean, name)()
+    assert getattr(result, "psi_taup1", result).attrs["units"] == units
+
+
 def test_a_dataset_of_somebody_else(dataset):
     """Other names, levels from the surface down, missing values on land."""
     there = dataset.maskT == 1

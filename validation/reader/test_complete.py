@@ -82,8 +82,8 @@ def test_a_row_of_the_southern_wall(whole, make, undrawn, tmp_path, wall):
 
 
 @pytest.mark.parametrize("unit, long_name", [
-    ("m2 s-2", "surface pressure over rho_0 at tau"), ("m3 s-1", "external mode at tau, as psi_taup1"),
-    (None, "external mode at tau, as psi_taup1")])
+    ("m2 s-2", "surface pressure over rho_0 at tau"), ("m3 s-1", "barotropic streamfunction at tau"),
+    (None, "barotropic streamfunction at tau")])
 def test_the_unit_of_the_external_mode(whole, make, undrawn, tmp_path, unit, long_name):
     """It stays what it is, so that steps can refuse the other kind."""
     data = whole.assign(psi=(("y", "x"), np.zeros((15, 12)), {"units": unit} if unit else {}))

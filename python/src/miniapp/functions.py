@@ -114,4 +114,4 @@ def describe_argument(argument, may_be_absent) -> list[str]:
     stand_in = f"{field.factor:g} {field.stand_in}".removeprefix("1 ") if field.stand_in else "0"
     optional = f"; None: {stand_in}" if may_be_absent else ""
     return [f"{argument.name} : {axes}, {field.units}",
-            f"    {field.long_name}; {values} on water{standard}{optional}"]
+            f"    {field.meaning}; {values} on water{standard}{optional}"]

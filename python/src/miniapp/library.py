@@ -186,7 +186,9 @@ DECLARATIONS = {name: types for types, names in {
     (c_void_p, c_void_p, c_size_t, c_bool): "sequence_level",
     (c_void_p, c_void_p, c_size_t, c_size_t): "sequence_field",
     (c_bool, c_void_p, c_size_t, c_void_p): "sequence_runs",
-    (c_bool, c_void_p, c_void_p): "sequence_reads sequence_writes sequence_carries sequence_uses",
+    (c_bool, c_void_p, c_void_p): "sequence_reads sequence_writes sequence_carries sequence_uses "
+                                        "sequence_is_at_surface",
+    (c_void_p,): "settings_create",
     (Status, c_void_p, c_int, c_void_p, OUT): "state_create",
     (None, c_void_p, c_bool): "state_set_checks state_set_cyclic",
     (Status, c_void_p, c_int, c_int): "state_share",
@@ -298,10 +300,17 @@ class Field:
     is_extended: bool = dataclasses.field(repr=False)  # land holds the value of the lowest water above
     is_flow: bool = dataclasses.field(repr=False)  # a velocity or stress: 0 in the ghosts of a closed side
     has_wall: bool = dataclasses.field(repr=False)  # on corners: the last ghosts in the south are those of a wall
+    surface_units: str = dataclasses.field(repr=False)  # where it is the pressure at a free surface; "": never
+    surface_name: str = dataclasses.field(repr=False)  # its long name there
 
     @property
     def range(self) -> Range:
         return Range(self.least, self.most, not self.type.is_real)
+
+    @property
+    def meaning(self) -> str:
+        at_surface = f"; at a free surface in {self.surface_units}, {self.surface_name}" if self.surface_units else ""
+        return self.long_name + at_surface
 
     def may_be_absent(self, given, settings) -> bool:
         """Beside these fields and settings."""
@@ -428,7 +437,8 @@ class Library:
                      *bounds(c.field_range, handle), bounds(c.field_limits, handle), handle, axes,
                      c.field_is_optional(handle), self.name_of(c.field_wet(handle)), self.name_of(stand_in),
                      factor.value, self.name_of(c.field_partner(handle)), self.needed_by(handle),
-                     c.field_is_extended(handle), c.field_is_flow(handle), c.field_has_wall(handle))
+                     c.field_is_extended(handle), c.field_is_flow(handle), c.field_has_wall(handle),
+                     c.field_surface_units(handle), c.field_surface_name(handle))
 
     def needed_by(self, handle):
         most = self.c.setting_count()
@@ -446,10 +456,22 @@ class Library:
         return Setting(c.setting_name(handle), c.setting_units(handle), c.setting_long_name(handle),
                        c.setting_default(handle), c.setting_is_whole(handle), *bounds(c.setting_range, handle), handle)
 
+    @functools.cached_property
+    def defaults(self) -> int:
+        """The handle of the settings' defaults, which are never freed."""
+        return self.c.settings_create()
+
+    def field_of(self, handle, place):
+        """That of a kernel's argument: the pressure, where the kernel is of a free surface."""
+        c = self.c
+        field = self.fields[c.field_name(c.argument_field(handle, place))]
+        if field.surface_units and c.sequence_is_at_surface(self.find_sequence(c.kernel_name(handle)), self.defaults):
+            return dataclasses.replace(field, units=field.surface_units, long_name=field.surface_name, surface_units="")
+        return field
+
     def kernel_row(self, handle):
         c = self.c
-        arguments = (Argument(c.argument_name(handle, place),
-                              self.fields[c.field_name(c.argument_field(handle, place))],
+        arguments = (Argument(c.argument_name(handle, place), self.field_of(handle, place),
                               Access(c.argument_access(handle, place)),
                               tuple(c.argument_ghosts(handle, place, side) for side in range(4)))
                      for place in range(c.kernel_argument_count(handle)))

@@ -127,6 +127,7 @@ def as_result(field, values, part) -> xarray.DataArray:
     if part.is_surface_first and "z" in field.axes:
         values = np.flip(values, field.axes.index("z"))
     attributes = table.attributes_of(field.name)
+    attributes |= {key: getattr(field, key) for key in ("units", "long_name") if key in attributes}
     for name, variable in part.theirs.items():
         if table.fields()[name].axes == field.axes and name not in WATER[2:]:
             dims = part.dims[name]

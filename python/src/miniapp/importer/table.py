@@ -44,8 +44,7 @@ def type_of(name):
 
 def surface_of(name):
     """The attributes of a field of the external mode where it is the pressure at a free surface."""
-    handle, c = fields()[name].handle, default().c
-    return {"units": c.field_surface_units(handle), "long_name": c.field_surface_name(handle)}
+    return {"units": fields()[name].surface_units, "long_name": fields()[name].surface_name}
 
 
 def attributes_of(name):
