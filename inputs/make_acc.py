@@ -132,13 +132,12 @@ def main():
     parser.add_argument("-o", "--output", type=Path,
                         help="the file to write [acc.h5 or acc_rest.h5 beside this script]")
     parser.add_argument("--rest", action="store_true", help="the setup before its first step")
-    parser.add_argument("--years", type=float, default=10, metavar="N", help="of 365 days, from rest [10]")
+    parser.add_argument("--years", type=make_grid.safely.positive, default=10, metavar="N",
+                        help="of 365 days, from rest [10]")
     options = parser.parse_args()
     path = (options.output or Path(__file__).with_name("acc_rest.h5" if options.rest else "acc.h5")).resolve()
     if not path.parent.is_dir():  # said now, not after the years
         parser.error(f"{path.parent} is no folder")
-    if options.years <= 0:
-        parser.error("--years takes a number above 0")
     with tempfile.TemporaryDirectory() as folder:  # Veros leaves files where it runs
         os.chdir(folder)
         state = at_rest() if options.rest else spin_up(options.years)

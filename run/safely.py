@@ -180,6 +180,16 @@ def save_by(write, path):
         fail(UNWRITABLE, f"{error.filename or path}: cannot be written: {error.strerror}")
 
 
+def check_writable(path):
+    """Fails where `save_by` would, before anything is measured."""
+    try:
+        whole.check_replaceable(Path(os.path.realpath(path)))
+    except OSError as error:
+        fail(UNWRITABLE, f"{path}: cannot be written: {error.strerror or error}")
+    if not os.access(Path(path).absolute().parent, os.W_OK):
+        fail(UNWRITABLE, f"{path}: cannot be written: there is no folder for it that is writable")
+
+
 def table(lines):
     """Lines of cells as text: the first column to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*lines)]

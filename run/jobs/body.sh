@@ -31,18 +31,23 @@ read_grant() {
     ranks=${SLURM_NTASKS:-} threads=$cpus
     ;;
   pbs)
-    number=${PBS_ARRAY_ID:-} number=${number%%[!0-9]*} task=${PBS_ARRAY_INDEX:-} cpus=${NCPUS:-}
+    number=${PBS_ARRAY_ID:-} number=${number%%[!0-9]*} task=${PBS_ARRAY_INDEX:-} cpus=${NCPUS:-$(nproc)}
     ranks=$([ -z "${PBS_NODEFILE:-}" ] || grep -c . "$PBS_NODEFILE") threads=${OMP_NUM_THREADS:-}
     ;;
   lsf)
-    number=${LSB_JOBID:-} task=${LSB_JOBINDEX:-} cpus=$LSB_DJOB_NUMPROC
+    number=${LSB_JOBID:-} task=${LSB_JOBINDEX:-} cpus=${LSB_DJOB_NUMPROC:-}
     ranks=$cpus threads=${OMP_NUM_THREADS:-}
     ;;
   sge) # a slot is a core, so a rank has one thread
-    number=$JOB_ID task=${SGE_TASK_ID:-} cpus=$NSLOTS
+    number=${JOB_ID:-} task=${SGE_TASK_ID:-} cpus=${NSLOTS:-}
     ranks=$cpus threads=1
     ;;
   esac
+  case $job in mpi-* | scaling) granted=$ranks ;; *) granted=$cpus ;; esac
+  [ -n "$granted" ] || {
+    echo "run/jobs/$scheduler/$job: has to run as a job: --help says how to submit it" >&2
+    exit 2
+  }
 }
 
 # Prints how mpirun gives each rank cores of its own; nothing if it is of neither MPI.

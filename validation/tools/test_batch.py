@@ -59,6 +59,14 @@ def test_program_takes_the_place_of_the_shell(script, show, tmp_path):
     assert int(pid) == job.pid and threads == "3"
 
 
+@pytest.mark.parametrize("script", [f"{scheduler}/{job}" for scheduler in ("lsf", "sge") for job in (
+    "cpu", "sweep", "mpi-cpu", "scaling")] + ["pbs/mpi-cpu", "pbs/scaling", "slurm/mpi-cpu"])
+def test_a_script_that_runs_in_no_job(script, show):
+    done = completed(["/bin/sh", JOBS / script], cwd=ROOT, env={"MINIAPP": str(show), "PATH": os.environ["PATH"]})
+    assert done.returncode == USAGE and done.stdout == "", done
+    assert done.stderr == f"run/jobs/{script}: has to run as a job: --help says how to submit it\n"
+
+
 @pytest.mark.parametrize("script", ["slurm/cpu", "slurm/gpu", "slurm/sweep"])
 def test_slurm_gives_a_task_one_cpu_by_default(script, show, tmp_path, monkeypatch):
     """It sets no SLURM_CPUS_PER_TASK for a job without --cpus-per-task."""

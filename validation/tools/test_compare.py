@@ -496,6 +496,15 @@ def test_without_veros(program, tmp_path):
     assert_failed(done, 1, "Veros ended with exit code 0", "run/compare-veros: ")
 
 
+def test_times_that_cannot_be_written(program, tmp_path):
+    """Which is said before Veros starts, which here would end with 7."""
+    executable(tmp_path / "python", "#!/bin/sh\nexit 7\n")
+    for path, why in ((tmp_path / "none" / "times.json", "there is no folder for it that is writable"),
+                      (tmp_path, "Is a directory")):
+        done = compare_veros(program, tmp_path / "python", "--json", path)
+        assert_failed(done, OUTPUT, f"{path}: cannot be written: {why}", "run/compare-veros: ")
+
+
 @pytest.mark.parametrize("name, words, end", [
     ("absent", (), "absent is missing\n"), (".", (), "is no program\n"),
     ("python", ("--steps", "0"), "--steps: takes a whole number from 1, not '0'\n"),

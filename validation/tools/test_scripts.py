@@ -211,8 +211,15 @@ def test_list_that_is_none(script, option):
 
 
 def test_no_script_reads_a_number_unchecked():
-    for script in scripts():
-        assert not re.search("type=(int|float)", (RUN / script).read_text(encoding="utf-8")), script
+    for script in (*map(RUN.joinpath, scripts()), *(ROOT / "inputs").glob("*.py")):
+        assert not re.search(r"\btype=(int|float)", script.read_text(encoding="utf-8")), script
+
+
+@pytest.mark.parametrize("words, said", [
+    (("none", "DIR"), "unknown action 'none'; there are start, node and stop"), (("node", "DIR"), "which node?")])
+def test_wrong_usage_of_slurm(words, said):
+    done = completed([RUN / "dev/slurm", *words])
+    assert (done.returncode, done.stdout, done.stderr) == (USAGE, "", f"run/dev/slurm: {said}\n")
 
 
 # ---- what they print ----
