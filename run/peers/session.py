@@ -138,8 +138,10 @@ class Session:
         self.is_stopped = False
 
     def interrupt(self, *_):
-        """Handles a signal. An exception raised within a destructor gets lost: check is_stopped before more work."""
+        """Handles a signal. An exception raised within a destructor, or a hook of a fork, gets lost: check is_stopped
+        before more work. Python would only tell of it."""
         self.is_stopped = True
+        sys.unraisablehook = lambda _: None
         raise KeyboardInterrupt
 
     def start(self):

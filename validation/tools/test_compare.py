@@ -218,6 +218,20 @@ def test_a_signal_ends_it_in_good_order(program, tmp_path):
     assert len(json.loads((tmp_path / "out.json").read_text())["rows"]) >= 2
 
 
+def test_a_signal_within_a_destructor(monkeypatch):
+    """Python lets no exception out of it, and what it told of that stood among the messages."""
+    class Last:
+        def __del__(self):
+            signal.raise_signal(signal.SIGTERM)
+
+    told, stopped = [], session.Session(types.SimpleNamespace(threads=[]), ".")
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    before = signal.signal(signal.SIGTERM, stopped.interrupt)
+    Last()
+    signal.signal(signal.SIGTERM, before)
+    assert stopped.is_stopped and not told
+
+
 # ---- the environment, NumPy's BLAS ----
 
 def no_room(*_, **__):
