@@ -23,12 +23,14 @@ INLINED real superbee(real rj, real upwind)
 /* The advective flux through a face with velocity vel. `sum` is the sum of the values on both
  * sides; rj is the difference across the face, rjm that across the face before it, and rjp that
  * across the face after it. The limiter is multiplied by `share` - uCFL, where uCFL = |vel| dt_dx.
- * For superbee share is 1; for the upwind scheme share and dt_dx are 0. */
+ * For superbee share is 1; for the upwind scheme share and dt_dx are 0. In this order of
+ * operations, the flux out of an empty cell is exactly 0, however a compiler contracts them. */
 INLINED real adv_flux(real vel, real sum, real rjm, real rj, real rjp, real dt_dx, real share)
 {
     const real speed = magnitude(vel);
     const real limited = superbee(rj, vel > 0 ? rjm : rjp);
-    return (vel * sum - speed * (rj - limited * (share - speed * dt_dx))) / 2;
+    const real kept = rj - limited * (share - speed * dt_dx);
+    return vel * (sum - (vel > 0 ? kept : -kept)) / 2;
 }
 
 #endif
