@@ -60,6 +60,7 @@ static int add_row(struct bench *bench, struct row row, const struct method *met
         return NO_ROW;
     }
     bench->rows = rows;
+    row.advances = method->advances && !row.is_ceiling;
     rows[bench->count] = row;
     return bench->count++;
 }
@@ -199,14 +200,15 @@ static bool is_own(const struct bench *bench, const struct row *row,
     return false;
 }
 
-/* Whether an earlier row brings the field into the state. */
+/* Whether an earlier row brings the row's copy of the field into the state. */
 static bool is_there(const struct bench *bench, const struct row *row,
                      const struct miniapp_field *field)
 {
+    const bool own = is_own(bench, row, field);
     for (const struct row *other = bench->rows; other < row; other++)
         if (same_state(other, row) && has(other, field) &&
-            (other->sequence == row->sequence || !is_own(bench, other, field)))
-            return other->sequence == row->sequence || !is_own(bench, row, field);
+            (own ? other->sequence == row->sequence : !is_own(bench, other, field)))
+            return true;
     return false;
 }
 
@@ -217,6 +219,12 @@ static double bytes_of(const struct row *row, const struct miniapp_field *field,
 {
     return (double)miniapp_field_elements(field, &row->part) *
            (double)miniapp_element_bytes(miniapp_field_type(field), precision);
+}
+
+/* Whether the row keeps what the field held before its first call. */
+static bool is_kept(const struct row *row, const struct miniapp_field *field)
+{
+    return !row->advances && reads(row, field) && writes(row, field);
 }
 
 /* The host memory of a row. */
@@ -231,7 +239,7 @@ static double host_bytes(const struct bench *bench, const struct row *row)
             continue;
         if (!is_there(bench, row, field))
             bytes += (on_host + copies) * bytes_of(row, field, row->precision);
-        if (reads(row, field) && writes(row, field)) /* what it held before is kept */
+        if (is_kept(row, field))
             bytes += bytes_of(row, field, MINIAPP_FLOAT64);
     }
     return bytes;
@@ -374,7 +382,7 @@ static enum miniapp_status keep_before(struct row *row)
 {
     for (size_t i = 0; i < row->field_count; i++) {
         struct bound_field *const bound = &row->fields[i];
-        if (!bound->reads || !bound->writes || row->advances)
+        if (!is_kept(row, bound->field))
             continue;
         bound->before = malloc(miniapp_field_elements(bound->field, &row->part) * sizeof(double));
         TRY(allocated(bound->before, "a copy of '%s'", bound->name));
@@ -386,10 +394,8 @@ static enum miniapp_status keep_before(struct row *row)
 enum miniapp_status bench_open(struct bench *bench, struct miniapp_input *input,
                                const struct method *method)
 {
-    for (int i = 0; i < bench->count; i++) {
-        bench->rows[i].advances = method->advances && !bench->rows[i].is_ceiling;
+    for (int i = 0; i < bench->count; i++)
         TRY(agree(find_state(bench, &bench->rows[i], method)));
-    }
     for (int i = 0; i < bench->count && !stop_signal(); i++)
         TRY(agree(bind_row(bench, &bench->rows[i])));
     if (!stop_signal())

@@ -13,6 +13,8 @@ import time
 import h5py
 import pytest
 
+import miniapp as package
+
 from conftest import (DEVICE, DONE, GRID, INPUT, OUTPUT, QUICK, TROUBLE, USAGE, assert_one_line)
 from processes import pause_at_random, watch
 
@@ -643,6 +645,39 @@ def test_memory_is_checked_for_all_sizes_first(miniapp, small, tmp_path):
     miniapp.fails(DEVICE, "out of memory, give fewer or smaller sizes", small, "-r", 10**9,
                   "-s", 1000, "-s", 1e14, "--resume", path, quick=False)
     assert not path.exists()
+
+
+def needed(miniapp, *words):
+    """The bytes a point that a run says it needs."""
+    said = miniapp.fails(DEVICE, "out of memory, give fewer or smaller sizes: the run needs", GRID, *words,
+                         "--shape", "100000x100000x10000", quick=False)
+    return float(re.search(r"needs (\S+) GB", said)[1]) / 1e5
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+@pytest.mark.parametrize("threads", ["1", "1,2"])
+@pytest.mark.parametrize("kernels", ["copy", "tempsalt_sources", "tke,tke_forcing", "tke_forcing,tke"])
+def test_memory_that_rows_need(miniapp, kernels, threads, precision):
+    """A field that several rows have counts once, and so does the copy of a kernel that writes what another one has,
+    however many threads there are. Each row keeps what it updates, in float64."""
+    library = package.library.default()
+    sizes = {package.library.Type.MASK: 1, package.library.Type.REAL: 8 if precision == "float64" else 4}
+    names = {name: [{field for field in which(name) if library.fields[field].axes == ("z", "y", "x")}
+                    for which in (library.reads, library.writes)] for name in kernels.split(",")}
+    held, kept = set(), 0
+    for name, (reads, writes) in names.items():
+        others = set().union(*(reads | writes for other, (reads, writes) in names.items() if other != name))
+        held |= {(field, name if field in writes & others else "") for field in reads | writes}
+        kept += 8 * len(reads & writes) * len(threads.split(","))
+    expected = kept + sum(sizes[library.fields[field].type] for field, _ in held)
+    words = ("-r", 1, "-t", threads, "-k", kernels, "--precision", precision)
+    assert needed(miniapp, *words) == pytest.approx(expected, rel=6e-3)
+
+
+def test_steps_keep_nothing_that_they_update(miniapp):
+    """The last one is their result; a call of the same kernels keeps TKE."""
+    steps, call = (needed(miniapp, *words, "-k", "ocean_step") for words in (("--steps", 1), ("-r", 1)))
+    assert call - steps == pytest.approx(8)
 
 
 def test_resume_keeps_times_only(miniapp, small, reference, tmp_path):
