@@ -772,6 +772,15 @@ def test_defaults(usual):
         assert f"run/make-input: {name}: " in g["said"], name
 
 
+def test_the_earth_turns(usual, made, plain):
+    latitude = np.radians(usual["y"])[:, None] + 0 * usual["x"]
+    omega, radius = np.pi / 43082, 6370e3
+    assert np.allclose(usual["coriolis_t"], 2 * omega * np.sin(latitude), rtol=1e-14)
+    assert np.allclose(usual["beta"], 2 * omega * np.cos(latitude) / radius, rtol=1e-14)
+    assert np.allclose(usual["tantr"], np.tan(latitude[:, 0]) / radius, rtol=1e-14)
+    assert (made(plain, "--default", "coriolis_t=1e-4")["coriolis_t"] == 1e-4).all()
+
+
 def test_constants_and_settings(made, plain):
     g = made(plain, "--default", "K_iso=500", "--default", "tke=1e-4", "--default", "forc=-1e-9",
              "--set", "eq_of_state_type=3", "--set", "K_h_tke=0", "--default", "tke_taup1=2")

@@ -3,12 +3,10 @@
 import numpy as np
 
 from . import axes, table, units
-from .grid import METRES_A_DEGREE
 from .problem import Unusable, Usage, note
 from .source import Source, arrange
 
 HEAT = table.RHO_0 * 3991.86795711963  # J m-3 K-1, by TEOS-10's cp0
-OMEGA = np.pi / 43082.0  # s-1, as in Veros
 DAY = 86400.0
 # our field: CF's names, and the units that divide by rho_0 cp to ours
 FIELDS = {
@@ -125,16 +123,6 @@ def read(name, path, variable, source, g, chosen):
     return values, period
 
 
-def add_rotation(g):
-    """Adds the fields of the rotating sphere that momentum needs."""
-    latitude = np.radians(g["y"])
-    f = 2 * OMEGA * np.sin(latitude)
-    radius = METRES_A_DEGREE * 180 / np.pi
-    for name, line in (("coriolis_t", f), ("beta", 2 * OMEGA * np.cos(latitude) / radius)):
-        g.setdefault(name, np.broadcast_to(line[:, None], (len(g["y"]), len(g["x"]))))
-    g.setdefault("tantr", np.tan(latitude) / radius)
-
-
 def replace(g, found):
     """Leaves out what a run of Veros had: the fields of these names, and all that forces the same tracer at the
     surface, sunlight included."""
@@ -168,7 +156,6 @@ def add(g, settings, chosen, is_degrees, ocean):
     for name in [name for name in chosen.default if name in FIELDS and name not in found]:
         note(f"{name}: {chosen.default[name]:g}, by --default")
         g[name] = np.full(g["kbot"].shape, chosen.default[name])
-    add_rotation(g)
     if not (g["u"].any() or g["v"].any()):
         del g["u"], g["v"]
         note("u, v: left out, so that the ocean starts from rest")

@@ -10,6 +10,7 @@ from .table import EARTH_RADIUS
 ALIKE = 1.99  # the program takes 2: how much wider or narrower cells are than points are apart
 REACH = 1.4  # a cell to its point, in spacings on the point's other side: twice that is below 3
 METRES_A_DEGREE = EARTH_RADIUS / 180.0 * np.pi
+OMEGA = np.pi / 43082.0  # s-1, as in Veros
 
 
 def goes_round(lon):
@@ -138,6 +139,15 @@ def make_grid(source, lon, lat, z, cyclic):
     note(f"grid of {len(lon)} x {len(lat)} x {len(zt)} cells, edges midway between the points, "
         f"down to {-(zw[-1] - dzt.sum()):g} m")
     return g, bool(cyclic)
+
+
+def add_rotation(g):
+    """The fields of the rotating sphere, which momentum and eddies need."""
+    latitude = np.radians(g["y"])
+    for name, line in (("coriolis_t", 2 * OMEGA * np.sin(latitude)),
+                       ("beta", 2 * OMEGA * np.cos(latitude) / EARTH_RADIUS)):
+        g[name] = np.broadcast_to(line[:, None], (len(g["y"]), len(g["x"])))
+    g["tantr"] = np.tan(latitude) / EARTH_RADIUS
 
 
 def add_topography(g, wet, cyclic):

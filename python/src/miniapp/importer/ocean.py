@@ -99,6 +99,7 @@ def make(source, chosen):
     first = next(iter(found.values()))[0]
     temp, salt, wet = make_water(source, chosen, found, first)
     g, cyclic = grid.make_grid(source, first.lon, first.lat, first.z, chosen.cyclic_x)
+    grid.add_rotation(g)
     grid.add_topography(g, wet, cyclic)
     g.update(temp=temp, salt=salt, p=grid.mean_pressure(g))
     g["Nsqr"] = stratification(g)
