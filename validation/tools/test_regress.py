@@ -23,7 +23,7 @@ REGRESS = HERE.parent / "run/regress"
 MADE_UP = """#!/bin/sh
 here=${0%/*}
 case "$*" in
-*/rough.h5 | */switched.h5 | */masks.h5)
+*/rough.h5* | */switched.h5* | */masks.h5*)
   [ ! -e "$here/others" ] || read -r others <"$here/others"
   exit "${others:-0}" ;;
 esac
@@ -327,6 +327,8 @@ def saved(costs="1, 1, 1, 1, 1", outputs='{"K": {"sha256": "a"}}', provenance='{
 
 @pytest.mark.parametrize("text", [
     saved(outputs='["K"]'), saved(outputs='{"K": "a"}'), saved(outputs='{"K": {}}'), saved(provenance="[1]"),
+    saved(provenance='{"cpu": "c"}, "options": {"kernel": [1]}'),
+    saved(provenance='{"cpu": "c"}, "options": {"input": ["a"]}'), saved(provenance='{"cpu": "c"}, "options": [1]'),
     saved(costs="Infinity, 1, 1, 1, 1"), saved(costs="1, NaN, 1, 1, 1"), saved(costs='1, "1", 1, 1, 1'),
     pytest.param(saved(costs=f"1{400 * '0'}, 1, 1, 1, 1"), id="large"), pytest.param(100000 * "[", id="deep"),
     None, "", "{", "[]", "{}", '{"rows": {}, "provenance": {"cpu": "c"}}',
@@ -381,6 +383,21 @@ def test_words_go_to_miniapp(made_up):
     words = (made_up.folder / "words").read_text()
     assert "--device cpu --device gpu:1" in words and "--precision float32" in words
     assert "--threads 3" in words and "--validate" not in words  # of another input
+
+
+def test_check_runs_what_was_saved(made_up):
+    """Unless its own options say otherwise; a baseline of an earlier version keeps none."""
+    made_up.regress("save", made_up.baseline, "-k", "eos", "-k", "tke", "--precision", "float32", "--threads", "3")
+    words = "--kernel eos,tke .*--precision float32 .*--threads 3"
+    made_up.check()
+    assert re.search(words, (made_up.folder / "words").read_text())
+    made_up.regress("check", made_up.baseline, "-k", "all", "--precision", "float64")
+    assert re.search(words.replace("eos,tke", "all").replace("32", "64"), (made_up.folder / "words").read_text())
+    baseline = json.loads(made_up.baseline.read_text())
+    del baseline["options"]
+    made_up.baseline.write_text(json.dumps(baseline))
+    made_up.check()
+    assert "--kernel all" in (made_up.folder / "words").read_text()
 
 
 # ---- with ours ----
