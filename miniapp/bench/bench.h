@@ -13,8 +13,6 @@
 #include "measure.h"
 #include "program.h"
 
-#include <stdint.h>
-
 enum { NO_ROW = -1 };
 
 /* A field of a row. */
@@ -73,17 +71,17 @@ struct bench {
 
 /* How rows are measured. */
 struct method {
-    int along_x, along_y; /* blocks, or 0 */
+    int along_x, along_y; /* blocks of the ocean, one for each process; 0: the bench chooses */
     bool overlaps;        /* ghosts are in flight while kernels run */
     size_t burnin;
-    size_t repetitions; /* 0: as many as take `seconds` */
+    size_t repetitions; /* 0: as many calls as take `seconds` */
     bool advances;      /* calls are steps in time */
     enum miniapp_status (*after_step)(void *context, struct row *row); /* called after each step */
     void *context;
-    double seconds;
-    uint64_t seed;
-    bool own_grid; /* fields of the file's own grid are taken as they are */
-    bool verbose;  /* announces each row's first call and first turn */
+    double seconds; /* for each row */
+    size_t seed;    /* of the order in which rows take turns */
+    bool own_grid;  /* of the file, whose fields are taken as they are */
+    bool verbose;   /* announces each row's first call and first turn */
 };
 
 /* The kernels that measure the ceilings of others. */

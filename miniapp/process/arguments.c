@@ -256,8 +256,8 @@ static error_t set_blocks(struct options *options, const char *text)
     if (!parse_lengths(text, 2, along) || along[0] < 1 || along[1] < 1 || along[0] > INT16_MAX ||
         along[1] > INT16_MAX)
         return refuse("--decompose takes two whole numbers such as 4x2, not '%s'", text);
-    options->along_x = (int)along[0];
-    options->along_y = (int)along[1];
+    options->method.along_x = (int)along[0];
+    options->method.along_y = (int)along[1];
     return 0;
 }
 
@@ -304,9 +304,10 @@ static error_t add_each(struct options *options, const char *list,
 static error_t set_seconds(struct options *options, const char *text)
 {
     char *end;
-    options->seconds = strtod(text, &end);
+    const double seconds = strtod(text, &end);
+    options->method.seconds = seconds;
     options->is_timed = true;
-    if (end == text || *end != '\0' || !(options->seconds > 0 && options->seconds <= 1e6))
+    if (end == text || *end != '\0' || !(seconds > 0 && seconds <= 1e6))
         return refuse("--seconds takes a number above 0, at most 1e6, not '%s'", text);
     return 0;
 }
@@ -512,7 +513,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 'o': return set_path(&options->output, "output", argument);
     case KEY_VALIDATE: return set_path(&options->reference, "validate", argument);
     case 's': return add_each(options, argument, add_size);
-    case 'r': return parse_count("repetitions", argument, 1, 1e9, &options->repetitions);
+    case 'r': return parse_count("repetitions", argument, 1, 1e9, &options->method.repetitions);
     case KEY_STEPS: return parse_count("steps", argument, 1, 1e9, &options->steps);
     case KEY_EVERY: return parse_interval("every", argument, &options->every, &options->chosen);
     case KEY_AVERAGE:
@@ -522,15 +523,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_SWEEP: return add_sweep(options);
     case KEY_SHAPE: return add_each(options, argument, parse_shape);
     case KEY_DECOMPOSE: return set_blocks(options, argument);
-    case KEY_OVERLAP: options->overlap = true; return 0;
+    case KEY_OVERLAP: options->method.overlaps = true; return 0;
     case KEY_SECONDS: return set_seconds(options, argument);
-    case KEY_SEED: return parse_count("seed", argument, 0, 1e15, &options->seed);
+    case KEY_SEED: return parse_count("seed", argument, 0, 1e15, &options->method.seed);
     case KEY_ROOFLINE: options->roofline = true; return 0;
     case KEY_TRANSFER: return set_transfer(options, argument);
     case KEY_CHECKSUMS: options->checksums = true; return 0;
     case KEY_RESUME: return set_path(&options->resume, "resume", argument);
-    case 'v': options->verbose = true; return 0;
-    case KEY_BURNIN: return parse_count("burnin", argument, 0, 1e9, &options->burnin);
+    case 'v': options->method.verbose = true; return 0;
+    case KEY_BURNIN: return parse_count("burnin", argument, 0, 1e9, &options->method.burnin);
     case 't': return add_each(options, argument, add_threads);
     case KEY_PRECISION: return add_each(options, argument, add_precision);
     case KEY_SET: return add_setting(options, argument);

@@ -22,7 +22,7 @@ static void choose_one(struct run *run, const char *name, double value)
     for (size_t i = 0; i < miniapp_setting_count(); i++)
         if (miniapp_setting_at(i) == setting && run->options.is_set[i])
             return;
-    const bool is_interpolated = run->options.shapes[0].nx > 0 && strncmp(name, "dt_", 3) == 0;
+    const bool is_interpolated = !run->options.method.own_grid && strncmp(name, "dt_", 3) == 0;
     if (miniapp_input_setting(run->input, setting, &given) && !is_interpolated)
         return;
     miniapp_settings_set(run->options.settings, name, value);
@@ -36,7 +36,7 @@ static void choose_by_spacing(struct run *run)
 {
     const double short_step = 10; /* s */
     const struct miniapp_water *const water = &run->water;
-    const bool is_wild = run->options.shapes[0].nx > 0;
+    const bool is_wild = !run->options.method.own_grid;
     if (run->options.steps == 0 || water->per_length == 0) /* no flow is stepped, or all is land */
         return;
     const double spacing = 1 / water->per_length;
@@ -56,7 +56,7 @@ static void judge_time_step(struct run *run)
     const struct miniapp_water *const water = &run->water;
     const struct miniapp_settings *const settings = run->options.settings;
     const double dt = miniapp_settings_get(settings, "dt_mom"), per_length = water->per_length;
-    if (run->options.steps == 0 || per_length == 0 || run->options.shapes[0].nx > 0)
+    if (run->options.steps == 0 || per_length == 0 || !run->options.method.own_grid)
         return;
     const double power = is_on(run, "enable_hor_friction_cos_scaling")
                              ? miniapp_settings_get(settings, "hor_friction_cosPower")

@@ -289,7 +289,7 @@ static enum miniapp_status make_march(const struct run *run, struct row *row, st
     march->flow = row->flow;
     march->is_from_rest = run->first_step == 0 && miniapp_input_facts(run->input).is_at_rest;
     march->last = steps_done(run, row);
-    march->is_judged = run->options.shapes[0].nx == 0;
+    march->is_judged = run->options.method.own_grid;
     march->time_step = miniapp_settings_get(row->settings, "dt_tracer");
     for (size_t b = 0; b < MINIAPP_BUDGETS; b++)
         if (row->budgets[b].is_kept)
@@ -325,7 +325,7 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
         TRY(make_march(run, row, &result->march));
     result->timing = row->timing;
     result->empty_call = row->empty_call;
-    result->asked_seconds = row->wanted ? 0 : run->options.seconds;
+    result->asked_seconds = row->wanted ? 0 : run->options.method.seconds;
     const struct miniapp_moves moves = row_moves(row);
     result->bytes = moves.bytes;
     result->traffic = moves.traffic;

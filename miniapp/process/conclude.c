@@ -29,8 +29,8 @@ enum miniapp_status start_end(struct run *run)
 {
     const struct options *options = &run->options;
     TRY(start_output(run, options->output, &run->output));
-    return options->shapes[0].nx ? MINIAPP_DONE
-                                 : miniapp_output_take_coordinates(run->output, run->input);
+    return options->method.own_grid ? miniapp_output_take_coordinates(run->output, run->input)
+                                    : MINIAPP_DONE;
 }
 
 enum miniapp_status finish_output(const struct run *run, struct miniapp_output *output)

@@ -128,7 +128,7 @@ static void describe_processes(struct provenance *provenance, const struct optio
     if (ranks_count() == 1)
         return;
     provenance_append(provenance, "processes", "", "%d", ranks_count());
-    if (options->overlap)
+    if (options->method.overlaps)
         provenance_add(provenance, "overlap", "ghosts are under way while kernels run");
     provenance_append(provenance, "mpi", "", "%s; %d of the processes on this node; %s",
                       ranks_library(library), ranks_on_node(),
@@ -181,14 +181,13 @@ void describe_run(struct run *run)
 {
     struct provenance *provenance = &run->results.provenance;
     char absent[PROVENANCE_TEXT];
-    run->results.input = run->options.input;
     run->results.reference = run->options.reference;
-    run->results.seed = run->options.seed;
+    run->results.seed = run->options.method.seed;
     run->results.settings = run->options.settings;
     run->results.threads = run->options.threads;
     run->results.thread_count = run->options.thread_count;
     run->results.clock = clock_measure();
-    if (run->options.verbose)
+    if (run->options.method.verbose)
         fprintf(stderr, "miniapp: a reading of the clock costs %.3g ns, it resolves %.3g ns\n",
                 1e9 * run->results.clock.cost, 1e9 * run->results.clock.resolution);
     provenance_of_build(provenance);

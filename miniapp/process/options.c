@@ -17,6 +17,8 @@ static void set_defaults(struct options *options)
         add_device(options, "cpu");
     if (options->shape_count == 0)
         options->shape_count = 1; /* nx = 0, the file's own grid */
+    options->method.own_grid = options->shapes[0].nx == 0;
+    options->method.advances = options->steps > 0;
     if (options->precision_count == 0)
         options->precision_count = 1; /* float64 */
 }
@@ -104,7 +106,7 @@ static enum miniapp_status check_steps(const struct options *options)
         return fail(MINIAPP_USAGE,
                     "--steps needs a sequence with time levels, such as ocean_step; '%s' has none",
                     miniapp_sequence_name(options->kernels[0]));
-    if (options->resume || options->transfer == TRANSFER_EACH_CALL || options->repetitions ||
+    if (options->resume || options->transfer == TRANSFER_EACH_CALL || options->method.repetitions ||
         options->is_timed)
         return fail(MINIAPP_USAGE, "--steps advances the state in every call: leave out "
                                    "--resume, --repetitions, --seconds and --transfer each-call");
@@ -114,14 +116,15 @@ static enum miniapp_status check_steps(const struct options *options)
 /* Checks what concerns several options. */
 static enum miniapp_status check_together(const struct options *options)
 {
-    const bool resized = options->shape_count > 1 || options->shapes[0].nx != 0;
-    const int blocks = options->along_x * options->along_y;
+    const bool resized = options->shape_count > 1 || !options->method.own_grid;
+    const int along_x = options->method.along_x, along_y = options->method.along_y;
+    const int blocks = along_x * along_y;
     if (!options->input)
         return fail(MINIAPP_USAGE, "an input file is needed: miniapp [OPTIONS] INPUT.h5");
     if (blocks && blocks != ranks_count())
         return fail(MINIAPP_USAGE, "--decompose %dx%d makes %d blocks, but there %s %d process%s",
-                    options->along_x, options->along_y, blocks, ranks_count() == 1 ? "is" : "are",
-                    ranks_count(), ranks_count() == 1 ? "" : "es");
+                    along_x, along_y, blocks, ranks_count() == 1 ? "is" : "are", ranks_count(),
+                    ranks_count() == 1 ? "" : "es");
     if (options->action == ACTION_CHECK &&
         (options->output || options->reference || options->resume))
         return fail(
@@ -155,9 +158,7 @@ static enum miniapp_status check_together(const struct options *options)
 
 enum miniapp_status parse_options(int argc, char **argv, struct options *options)
 {
-    *options = (struct options){.burnin = 1,
-                                .seconds = 1,
-                                .seed = (size_t)time(NULL),
+    *options = (struct options){.method = {.burnin = 1, .seconds = 1, .seed = (size_t)time(NULL)},
                                 .settings = miniapp_settings_create(),
                                 .reading = miniapp_input_options_create()};
     TRY(allocated(options->settings && options->reading, "the options"));

@@ -2,6 +2,7 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
+#include "bench.h"
 #include "program.h"
 #include "report.h"
 
@@ -37,11 +38,9 @@ struct options {
     size_t variant_count;
     struct miniapp_grid shapes[MAX_REPEATS]; /* ghosts included; nx = 0: the file's own */
     size_t shape_count;
-    int along_x, along_y; /* blocks of the ocean, one for each process; 0: the program chooses */
-    bool overlap;         /* their messages are in flight while kernels run */
     enum miniapp_precision precisions[MINIAPP_PRECISIONS];
     size_t precision_count;
-    size_t repetitions; /* 0: as many calls as take `seconds` */
+    struct method method;
     size_t steps;       /* in time, that each row makes; 0: its calls start from the same fields */
     size_t every;       /* a snapshot is written after so many steps; 0: never */
     const char *chosen; /* of these fields, with commas between; NULL: of all a restart needs */
@@ -50,12 +49,8 @@ struct options {
     const char *averaged; /* of these fields; NULL: the usual ones */
     char *tracers;        /* that steps have beside temperature and salinity: +NAME+NAME; or NULL */
     bool is_timed;        /* --seconds is given */
-    double seconds;       /* for each row */
-    size_t burnin;
-    size_t seed; /* of the order in which rows take turns */
     bool roofline;
     bool checksums;
-    bool verbose;
     enum transfer transfer;
     const char *resume;          /* a path or NULL */
     size_t threads[MAX_REPEATS]; /* none: all that the process may use */

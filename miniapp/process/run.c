@@ -251,8 +251,7 @@ static enum miniapp_status agree_on_rows(const struct run *run, const struct row
 }
 
 /* The rows of one size. A resumed run skips those that it has. */
-static enum miniapp_status add_rows(const struct run *run, size_t shape,
-                                    const struct method *method, struct bench *bench)
+static enum miniapp_status add_rows(const struct run *run, size_t shape, struct bench *bench)
 {
     const struct options *options = &run->options;
     for (size_t k = 0; k < options->kernel_count; k++)
@@ -268,39 +267,19 @@ static enum miniapp_status add_rows(const struct run *run, size_t shape,
             const size_t count = list_compared(run, &like, rows);
             TRY(agree_on_rows(run, rows, count, &has));
             for (size_t i = 0; i < count && !has; i++)
-                TRY(bench_add(bench, &rows[i], options->roofline, method));
+                TRY(bench_add(bench, &rows[i], options->roofline, &options->method));
         }
     return MINIAPP_DONE;
 }
 
 /* ---- measuring ---- */
 
-static struct method method_of(struct run *run)
-{
-    const struct options *const options = &run->options;
-    return (struct method){
-        .along_x = options->along_x,
-        .overlaps = options->overlap,
-        .along_y = options->along_y,
-        .burnin = options->burnin,
-        .repetitions = options->steps ? options->steps - run->first_step : options->repetitions,
-        .advances = options->steps > 0,
-        .after_step = steps_after,
-        .context = run,
-        .seconds = options->seconds,
-        .seed = options->seed,
-        .own_grid = options->shapes[0].nx == 0,
-        .verbose = options->verbose,
-    };
-}
-
 /* Adds the rows of some sizes, and checks that there is enough memory for them. */
 static enum miniapp_status plan(struct run *run, size_t first, size_t end, struct bench *bench)
 {
-    const struct method method = method_of(run);
     enum miniapp_status status = MINIAPP_DONE;
     for (size_t shape = first; shape < end && !status; shape++)
-        status = add_rows(run, shape, &method, bench);
+        status = add_rows(run, shape, bench);
     double rows[] = {bench->count, -bench->count};
     TRY(agree_on(status, rows, 2));
     if (rows[0] != -rows[1])
@@ -310,15 +289,15 @@ static enum miniapp_status plan(struct run *run, size_t first, size_t end, struc
 
 static enum miniapp_status run_shapes(struct run *run, size_t first, size_t end)
 {
-    const struct method method = method_of(run);
+    const struct method *const method = &run->options.method;
     CLOSED_BENCH struct bench bench = {0};
     TRY(plan(run, first, end, &bench));
     const double start = seconds_now();
-    TRY(bench_open(&bench, run->input, &method));
+    TRY(bench_open(&bench, run->input, method));
     run->results.read_seconds += seconds_now() - start;
     if (!stop_signal())
         TRY(agree(steps_begin(run, &bench)));
-    TRY(agree(bench_measure(&bench, &method)));
+    TRY(agree(bench_measure(&bench, method)));
     TRY(agree(steps_end(run, &bench)));
     return agree(collect(run, &bench));
 }
@@ -345,6 +324,8 @@ static enum miniapp_status run_bench(struct run *run)
 {
     const struct options *options = &run->options;
     const size_t step = shapes_together(options);
+    run->options.method.after_step = steps_after;
+    run->options.method.context = run;
     enum miniapp_status status = check_plans(run);
     if (!status && options->resume && ranks_own() == 0)
         resume_compare(&run->resume, &run->results);

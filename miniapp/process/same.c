@@ -27,7 +27,7 @@ enum miniapp_status same_build(struct run *run)
     provenance_of_build(&own);
     for (size_t i = 0; i < own.count; i++)
         append(text, sizeof(text), " ", "%s", own.texts[i]);
-    ranks_broadcast(RANKS_ALL, &run->options.seed, sizeof(run->options.seed));
+    ranks_broadcast(RANKS_ALL, &run->options.method.seed, sizeof(run->options.method.seed));
     return is_that_of_the_first(text)
                ? MINIAPP_DONE
                : fail(MINIAPP_USAGE, "process %d runs another build than the first", ranks_own());

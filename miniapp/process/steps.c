@@ -219,6 +219,8 @@ enum miniapp_status steps_find_start(struct run *run)
     double step = (double)run->first_step;
     status = agree_on(status, &step, 1);
     run->first_step = (size_t)step;
+    if (run->options.steps)
+        run->options.method.repetitions = run->options.steps - run->first_step;
     return status;
 }
 
@@ -260,7 +262,6 @@ enum miniapp_status steps_write(struct run *run, struct row *row, const struct f
 {
     const char *const chosen = run->options.chosen;
     const size_t step = steps_done(run, row);
-    const bool is_own = run->options.shapes[0].nx == 0;
     const double start = seconds_now();
     char path[PATH_MAX];
     struct miniapp_output *output = NULL;
@@ -270,8 +271,8 @@ enum miniapp_status steps_write(struct run *run, struct row *row, const struct f
         name_file(run, are_means ? "average." : "", step, path);
     TRY(agree(ranks_own() > 0 ? MINIAPP_DONE : start_output(run, path, &output)));
     enum miniapp_status status = miniapp_output_snapshot(
-        output, is_own ? run->input : NULL, row->state, row->sequence, list ? list->fields : NULL,
-        list ? list->count : 0, are_means, step);
+        output, run->options.method.own_grid ? run->input : NULL, row->state, row->sequence,
+        list ? list->fields : NULL, list ? list->count : 0, are_means, step);
     if (!status && output && list && !are_means)
         status = miniapp_output_attribute(output, CHOSEN_NAME, chosen);
     if (!status && output)
@@ -326,7 +327,7 @@ static enum miniapp_status check_flow(const struct run *run, struct row *row)
     const struct options *const options = &run->options;
     const size_t ghosts = miniapp_input_facts(run->input).has_ghosts ? MINIAPP_HALO : 0;
     const enum miniapp_status status = miniapp_flow_measure(row->state, row->sequence, &row->flow);
-    if (status || options->allow_divergent || options->shapes[0].nx > 0 ||
+    if (status || options->allow_divergent || !options->method.own_grid ||
         miniapp_input_facts(run->input).is_at_rest)
         return status;
     judge_drift(run, row);
@@ -494,7 +495,7 @@ static enum miniapp_status go_back(struct run *run, struct bench *bench, struct 
                                    size_t *step)
 {
     *step = run->options.every ? row->good_step : 0;
-    TRY(bench_load(bench, run->input, run->options.shapes[0].nx == 0));
+    TRY(bench_load(bench, run->input, run->options.method.own_grid));
     TRY(put_to(run, row, *step));
     miniapp_plan_restart(row->plan);
     return MINIAPP_DONE;

@@ -311,7 +311,7 @@ static void report_table(const struct results *results)
     const struct page page = page_of(results);
     for (size_t i = 0; i < provenance->count; i++)
         print_provenance(provenance->names[i], provenance->texts[i]);
-    print("# %-14s %llu\n", "seed", (unsigned long long)results->seed);
+    print("# %-14s %zu\n", "seed", results->seed);
     if (results->earlier_count > 0)
         print("# %-14s %zu rows were there already\n", "resumed", results->earlier_count);
     if (results->interrupted)

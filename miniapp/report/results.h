@@ -9,7 +9,6 @@
 
 #include "program.h"
 #include <jansson.h>
-#include <stdint.h>
 
 /* Up to here doubles hold all whole numbers. */
 #define MOST_WHOLE 0x1p53
@@ -95,11 +94,10 @@ struct checksum {
 
 struct results {
     struct provenance provenance;
-    const char *input;
     const char *reference; /* or NULL */
     double read_seconds;
     double write_seconds; /* outputs and snapshots, with comparing and hashing on the way */
-    uint64_t seed;
+    size_t seed;
     const struct miniapp_settings *settings; /* or NULL */
     const size_t *threads;                   /* that were asked for: so many */
     size_t thread_count;
