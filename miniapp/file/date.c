@@ -1,8 +1,8 @@
 #include "date.h"
 
+#include <regex.h>
 #include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 #include <strings.h>
 
 /* When February has 29 days: by Gregory's rule, which the standard calendar has since 1583, or by
@@ -48,65 +48,26 @@ static int days_of(enum leap leap, int year, int month)
     return days[month - 1] + (month == 2 && is_leap(leap, year));
 }
 
-static const char digits[] = "0123456789";
-
-/* Takes a number of at most so many digits from the front of a text, and says whether it lies in
- * its range. */
-static bool take_number(const char **text, size_t longest, int least, int most, int *number)
-{
-    const size_t length = strspn(*text, digits);
-    if (length == 0 || length > longest)
-        return false;
-    *number = (int)strtol(*text, NULL, 10);
-    *text += length;
-    return *number >= least && *number <= most;
-}
-
-static bool take_letter(const char **text, char letter)
-{
-    if (**text != letter)
-        return false;
-    ++*text;
-    return true;
-}
-
 /* Minutes, seconds and their fraction may be left out. */
-static bool take_time(const char **text)
-{
-    int number;
-    if (!take_number(text, 2, 0, 23, &number))
-        return false;
-    for (int i = 0; i < 2; i++) {
-        if (!take_letter(text, ':'))
-            return true;
-        if (!take_number(text, 2, 0, 59, &number))
-            return false;
-    }
-    if (!take_letter(text, '.'))
-        return true;
-    const size_t length = strspn(*text, digits);
-    *text += length;
-    return length > 0;
-}
+static const char form_of_dates[] = "^[0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2}"
+                                    "([T ]([01]?[0-9]|2[0-3])"
+                                    "(:[0-5]?[0-9](:[0-5]?[0-9](\\.[0-9]+)?)?)?)?"
+                                    "( ?(Z|UTC|\\+00:00))?$";
 
-static bool is_zone(const char *text)
+static bool has_form(const char *text, const char *form)
 {
-    text += *text == ' ';
-    return strcmp(text, "Z") == 0 || strcmp(text, "UTC") == 0 || strcmp(text, "+00:00") == 0;
+    regex_t pattern;
+    if (regcomp(&pattern, form, REG_EXTENDED | REG_NOSUB) != 0)
+        return false;
+    const bool is_like_it = regexec(&pattern, text, 0, NULL, 0) == 0;
+    regfree(&pattern);
+    return is_like_it;
 }
 
 bool is_date(const char *text, const char *calendar)
 {
     const enum leap leap = calendar_named(calendar)->leap;
     int year, month, day;
-    if (!take_number(&text, 4, 0, 9999, &year) || !take_letter(&text, '-') ||
-        !take_number(&text, 2, 1, 12, &month) || !take_letter(&text, '-') ||
-        !take_number(&text, 2, 1, days_of(leap, year, month), &day))
-        return false;
-    if (text[0] == 'T' || (text[0] == ' ' && text[1] && strchr(digits, text[1]))) {
-        text++;
-        if (!take_time(&text))
-            return false;
-    }
-    return !*text || is_zone(text);
+    return has_form(text, form_of_dates) && sscanf(text, "%4d-%2d-%2d", &year, &month, &day) == 3 &&
+           month >= 1 && month <= 12 && day >= 1 && day <= days_of(leap, year, month);
 }
