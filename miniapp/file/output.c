@@ -103,7 +103,8 @@ enum miniapp_status miniapp_output_take_coordinates(struct miniapp_output *outpu
     return copy_description(input->file, output->file) ? MINIAPP_DONE : output_failed(output);
 }
 
-bool attach_named(hid_t file, const char *name, hid_t dataset, unsigned axis)
+/* Attaches an existing scale to an axis of a dataset. */
+static bool attach_named(hid_t file, const char *name, hid_t dataset, unsigned axis)
 {
     CLOSED const hid_t scale = H5Dopen2(file, name, H5P_DEFAULT);
     return scale >= 0 && H5DSattach_scale(dataset, scale, axis) >= 0;
@@ -135,8 +136,9 @@ static bool attach_scale(const struct miniapp_output *output, hid_t dataset, uns
 
 /* ---- fields ---- */
 
-/* HDF5 wants chunks under 4 GiB. A single number has no chunks. */
-hid_t checked_chunks(const hsize_t *lengths, int rank)
+/* Chunks of one x-y plane, which Fletcher-32 checksums guard. HDF5 wants them under 4 GiB. A single
+ * number has no chunks. */
+static hid_t checked_chunks(const hsize_t *lengths, int rank)
 {
     hsize_t chunk[H5S_MAX_RANK];
     for (int i = 0; i < rank; i++) {
@@ -168,7 +170,7 @@ bool write_text(hid_t file, const char *object, const char *name, const char *te
     return !text || !text[0] || H5LTset_attribute_string(file, object, name, text) >= 0;
 }
 
-bool write_names(hid_t dataset, const struct miniapp_field *field, bool at_surface)
+static bool write_names(hid_t dataset, const struct miniapp_field *field, bool at_surface)
 {
     const bool is_pressure = at_surface && field->at_surface.units;
     return write_text(dataset, ".", "units",
@@ -183,25 +185,27 @@ enum miniapp_status miniapp_output_begin(struct miniapp_output *output, const ch
                                          const struct miniapp_grid *grid,
                                          enum miniapp_precision precision, bool at_surface)
 {
-    const int rank = miniapp_field_rank(field);
+    const int leading = output->is_in_time, rank = leading + miniapp_field_rank(field);
     const hid_t type = is_double(field->type, precision) ? H5T_IEEE_F64LE : H5T_IEEE_F32LE;
-    hsize_t lengths[MINIAPP_MAX_RANK];
-    for (int i = 0; i < rank; i++)
-        lengths[i] = miniapp_axis_length(field->axes[i], grid);
+    hsize_t lengths[1 + MINIAPP_MAX_RANK] = {1}, most[1 + MINIAPP_MAX_RANK] = {H5S_UNLIMITED};
+    for (int i = leading; i < rank; i++)
+        lengths[i] = most[i] = miniapp_axis_length(field->axes[i - leading], grid);
     CLOSED const hid_t space =
-        rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, lengths, NULL);
+        rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, lengths, most);
     CLOSED const hid_t creation = checked_chunks(lengths, rank);
     const hid_t dataset = create_dataset(output, sequence, field, type, space, creation);
-    bool written = dataset >= 0;
-    for (int i = 0; i < rank && written; i++)
-        written = attach_scale(output, dataset, (unsigned)i, field->axes[i], lengths[i]);
+    bool written = dataset >= 0 && (!leading || attach_named(output->file, "Time", dataset, 0));
+    for (int i = leading; i < rank && written; i++)
+        written = attach_scale(output, dataset, (unsigned)i, field->axes[i - leading], lengths[i]);
     written = written && write_names(dataset, field, at_surface);
     output->dataset = dataset;
     output->plane_rank = has_axis(field, MINIAPP_X) + has_axis(field, MINIAPP_Y);
     return written ? MINIAPP_DONE : output_failed(output);
 }
 
-herr_t write_box(hid_t dataset, const struct box *box, const double *values)
+/* Below 0 if HDF5 cannot. The box has the same shape in memory, so that HDF5 moves whole rows: for
+ * any other shape, even if it differs only in axes of length 1, HDF5 looks at each element. */
+static herr_t write_box(hid_t dataset, const struct box *box, const double *values)
 {
     if (box->rank == 0)
         return H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);

@@ -24,17 +24,15 @@ static const double day = 86400;     /* seconds */
 struct scale {
     const char *name, *units, *long_name, *of_axis; /* CF's attribute `axis` */
 };
+enum { XT, YT, XU, YU, ZT, ZW };
 static const struct scale scales[] = {
+    {"xt", "m", "distance along x from the western edge", "X"},
+    {"yt", "m", "distance along y from the southern edge", "Y"},
+    {"xu", "m", "position of eastern faces", "X"},
+    {"yu", "m", "position of northern faces", "Y"},
     {"zt", "m", "height of the T point, negative below the surface", "Z"},
     {"zw", "m", "height of the W point, the upper face of the T cell", "Z"},
 };
-static const struct scale distances[] = {
-    {"xt", "m", "distance along x from the western edge", "X"},
-    {"yt", "m", "distance along y from the southern edge", "Y"},
-};
-static const char *const names_of_faces[] = {"xu", "yu"};
-static const char *const places_of_faces[] = {"position of eastern faces",
-                                              "position of northern faces"};
 
 static bool make_scale(hid_t file, const struct scale *scale)
 {
@@ -61,9 +59,8 @@ static bool write_points(hid_t file, const struct scale *scale, bool has_faces, 
     bool is_written = write_scale(file, scale, values, length);
     if (!is_written || !has_faces)
         return is_written;
-    const bool is_y = scale->name[0] == 'y';
-    const struct scale faces = {names_of_faces[is_y], scale->units, places_of_faces[is_y],
-                                scale->of_axis};
+    struct scale faces = scales[scale->of_axis[0] == 'Y' ? YU : XU];
+    faces.units = scale->units;
     const double step = length > 1 ? values[length - 1] - values[length - 2] : 0;
     for (size_t i = 0; i + 1 < length; i++)
         values[i] = (values[i] + values[i + 1]) / 2;
@@ -96,7 +93,7 @@ static bool write_horizontal(const struct miniapp_output *output, const struct m
                              enum miniapp_axis axis, bool has_faces, const double *spacing,
                              size_t length)
 {
-    const struct scale *const scale = &distances[axis == MINIAPP_Y];
+    const struct scale *const scale = &scales[axis == MINIAPP_Y ? YT : XT];
     const size_t ghosts = input && input->window.has_ghosts ? 2 * MINIAPP_HALO : 0;
     OWNED double *const values = malloc((length + ghosts) * sizeof(*values));
     bool is_written = values;
@@ -148,7 +145,7 @@ static enum miniapp_status write_axes(struct miniapp_output *output,
         return state_ends_all(state, fail(MINIAPP_OUTPUT, "out of memory for a snapshot"));
     enum miniapp_status status = MINIAPP_DONE;
     bool is_written = !output || write_time(output->file, input, seconds);
-    for (size_t i = 0; i < 2 && !status && is_written && output; i++) {
+    for (int i = ZT; i <= ZW && !status && is_written && output; i++) {
         if (!miniapp_state_has(state, scales[i].name)) /* no field lies on it */
             continue;
         status = miniapp_state_get(state, scales[i].name, values);
@@ -177,29 +174,6 @@ size_t level_count(const struct miniapp_field *field, const struct miniapp_grid 
     return has_axis(field, MINIAPP_Z) ? grid->nz : 1;
 }
 
-int lengths_in_snapshot(const struct miniapp_field *field, const struct miniapp_grid *inner,
-                        hsize_t lengths[SNAPSHOT_RANK])
-{
-    const int flat = has_axis(field, MINIAPP_Z) ? 0 : 1, rank = SNAPSHOT_RANK - flat;
-    const hsize_t all[] = {1, inner->nz, inner->ny, inner->nx};
-    memcpy(lengths, all + flat, (size_t)rank * sizeof(*lengths));
-    lengths[0] = 1;
-    return rank;
-}
-
-struct box box_of_level(const struct miniapp_field *field, size_t z, size_t x0, size_t y0,
-                        const struct miniapp_grid *inner)
-{
-    struct box box = {.rank = lengths_in_snapshot(field, inner, box.count)};
-    if (box.rank == SNAPSHOT_RANK) {
-        box.first[1] = z;
-        box.count[1] = 1;
-    }
-    box.first[box.rank - 2] = y0;
-    box.first[box.rank - 1] = x0;
-    return box;
-}
-
 enum miniapp_status make_levels(const struct miniapp_grid *grid, struct levels_of *level)
 {
     const size_t cells = grid->nx * grid->ny;
@@ -224,33 +198,19 @@ static enum miniapp_status gather_level(struct miniapp_state *state,
     return status ? status : miniapp_state_gather(state, name, z, false, level->values);
 }
 
-static bool write_level(hid_t dataset, const struct miniapp_field *field, size_t z,
-                        const struct miniapp_grid *inner, const struct levels_of *level)
+static enum miniapp_status write_level(struct miniapp_output *output, size_t z, size_t cells,
+                                       const struct levels_of *level)
 {
-    const struct box box = box_of_level(field, z, 0, 0, inner);
-    for (size_t i = 0; i < inner->nx * inner->ny; i++)
+    for (size_t i = 0; i < cells; i++)
         level->values[i] = level->mask[i] != 0 ? level->values[i] : missing;
-    return write_box(dataset, &box, level->values) >= 0;
+    return miniapp_output_plane(output, z, level->values);
 }
 
-static enum miniapp_status write_levels(struct miniapp_output *output, struct miniapp_state *state,
-                                        const struct miniapp_field *field, const char *name,
-                                        hid_t dataset, const struct levels_of *level)
-{
-    const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t z = 0; z < level_count(field, &inner); z++) {
-        status = first_of(status, gather_level(state, field, name, z, level));
-        if (output && !status && dataset >= 0 && !write_level(dataset, field, z, &inner, level))
-            status = output_failed(output);
-    }
-    return status;
-}
-
-static bool write_missing(hid_t dataset, hid_t type)
+static bool write_missing(hid_t dataset)
 {
     static const char *const names[] = {"_FillValue", "missing_value"};
     const hsize_t one = 1;
+    CLOSED const hid_t type = H5Dget_type(dataset);
     CLOSED const hid_t space = H5Screate_simple(1, &one, NULL);
     for (size_t i = 0; i < 2; i++) {
         CLOSED const hid_t attribute =
@@ -262,58 +222,50 @@ static bool write_missing(hid_t dataset, hid_t type)
 }
 
 /* Names the axes of a field's points; the streamfunction lies on corners. */
-static void name_points(const struct miniapp_state *state, const struct miniapp_field *field,
-                        const char *axes[SNAPSHOT_RANK])
+static void name_points(struct miniapp_output *output, const struct miniapp_state *state,
+                        const struct miniapp_field *field, const struct miniapp_grid *inner)
 {
     const bool is_corner = lies_on_corners(field, state);
-    axes[1] = field->wet == FIELD_maskW || field->is_on_w ? "zw" : "zt";
-    axes[2] = is_corner || field->wet == FIELD_maskV ? names_of_faces[1] : distances[1].name;
-    axes[3] = is_corner || field->wet == FIELD_maskU ? names_of_faces[0] : distances[0].name;
+    const int points[] = {is_corner || field->wet == FIELD_maskU ? XU : XT,
+                          is_corner || field->wet == FIELD_maskV ? YU : YT,
+                          field->wet == FIELD_maskW || field->is_on_w ? ZW : ZT};
+    for (enum miniapp_axis axis = MINIAPP_X; axis <= MINIAPP_Z; axis++) {
+        struct named_axis *const named = &output->axes[axis];
+        named->length = miniapp_axis_length(axis, inner);
+        snprintf(named->name, AXIS_NAME, "%s", scales[points[axis - MINIAPP_X]].name);
+    }
 }
 
-/* Creates the dataset of a field; negative on failure. */
-static hid_t create_carried(const struct miniapp_output *output, const struct miniapp_state *state,
-                            const struct miniapp_field *field, bool is_mean)
+static enum miniapp_status begin_carried(struct miniapp_output *output,
+                                         const struct miniapp_state *state,
+                                         const struct miniapp_field *field,
+                                         const struct miniapp_grid *inner, bool is_mean)
 {
-    const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
-    const char *axes[SNAPSHOT_RANK];
-    hsize_t lengths[SNAPSHOT_RANK], most[SNAPSHOT_RANK];
-    const int rank = lengths_in_snapshot(field, &inner, lengths), flat = SNAPSHOT_RANK - rank;
-    memcpy(most, lengths, sizeof(most));
-    most[0] = H5S_UNLIMITED;
-    name_points(state, field, axes);
-    axes[flat] = "Time";
-    const hid_t type = is_double(field->type, state->precision) ? H5T_IEEE_F64LE : H5T_IEEE_F32LE;
-    CLOSED const hid_t space = H5Screate_simple(rank, lengths, most);
-    CLOSED const hid_t creation = checked_chunks(lengths, rank);
-    const hid_t dataset =
-        H5Dcreate2(output->file, field->name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
-    bool is_described = dataset >= 0 && write_names(dataset, field, !is_under_lid(state)) &&
-                        write_text(dataset, ".", "cell_methods", is_mean ? "Time: mean" : "") &&
-                        (!mask_for(field) || write_missing(dataset, type));
-    for (int i = 0; i < rank && is_described; i++)
-        is_described = attach_named(output->file, axes[flat + i], dataset, (unsigned)i);
-    if (dataset >= 0 && !is_described)
-        H5Dclose(dataset);
-    return is_described ? dataset : -1;
+    name_points(output, state, field, inner);
+    TRY(miniapp_output_begin(output, NULL, field, inner, state->precision, !is_under_lid(state)));
+    return write_text(output->dataset, ".", "cell_methods", is_mean ? "Time: mean" : "") &&
+                   (!mask_for(field) || write_missing(output->dataset))
+               ? MINIAPP_DONE
+               : output_failed(output);
 }
 
-/* Writes a field, which in the state has that name. */
+/* Writes a field, which in the state has that name. The other processes pass on what they have of
+ * it, even if it cannot be written. */
 static enum miniapp_status write_carried(struct miniapp_output *output, struct miniapp_state *state,
                                          const struct miniapp_field *field, const char *name,
                                          const struct levels_of *level)
 {
-    const bool writes = output && !output->is_spoilt;
-    const hid_t dataset = writes ? create_carried(output, state, field, name != field->name) : -1;
-    const enum miniapp_status created =
-        writes && dataset < 0 ? output_failed(output) : MINIAPP_DONE;
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
+    struct miniapp_output *const own = output && !output->is_spoilt ? output : NULL;
     enum miniapp_status status =
-        first_of(created, write_levels(output, state, field, name, dataset, level));
-    if (lies_on_corners(field, state))
-        status = first_of(status, write_wall(output, status ? -1 : dataset, state, name));
-    if (dataset >= 0 && H5Dclose(dataset) < 0 && !status)
-        status = output_failed(output);
-    return status;
+        own ? begin_carried(own, state, field, &inner, name != field->name) : MINIAPP_DONE;
+    for (size_t z = 0; z < level_count(field, &inner); z++) {
+        status = first_of(status, gather_level(state, field, name, z, level));
+        if (own && !status)
+            status = write_level(own, z, inner.nx * inner.ny, level);
+    }
+    status = first_of(status, miniapp_output_wall(status ? NULL : own, state, field, name));
+    return own && !status ? miniapp_output_end(own) : status;
 }
 
 /* Veros's attribute of all settings, as JSON. */
@@ -332,12 +284,16 @@ static bool write_number(hid_t file, const char *name, double number)
     return H5LTset_attribute_double(file, "/", name, &number, 1) >= 0;
 }
 
+static bool write_steps(hid_t file, const struct miniapp_settings *values, size_t steps)
+{
+    return write_settings(file, values) && write_number(file, STEP_NAME, (double)steps);
+}
+
 enum miniapp_status miniapp_output_steps(struct miniapp_output *output,
                                          const struct miniapp_settings *values, size_t steps,
                                          bool has_ghosts)
 {
-    return write_settings(output->file, values) &&
-                   write_number(output->file, STEP_NAME, (double)steps) &&
+    return write_steps(output->file, values, steps) &&
                    write_number(output->file, "halo", has_ghosts ? MINIAPP_HALO : 0)
                ? MINIAPP_DONE
                : output_failed(output);
@@ -360,6 +316,8 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
     const struct miniapp_grid none = {1, 1, 1};
     bool has_faces = false;
     TRY(state_ends_all(state, make_levels(output ? &state->whole : &none, &level)));
+    if (output)
+        output->is_in_time = true;
     for (size_t i = 0; i < count; i++)
         has_faces |= written[i]->wet == FIELD_maskU || written[i]->wet == FIELD_maskV ||
                      written[i]->has_wall;
@@ -375,8 +333,5 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
     free(level.plane);
     if (status || !output)
         return status;
-    return write_settings(output->file, &state->settings) &&
-                   write_number(output->file, STEP_NAME, (double)step)
-               ? MINIAPP_DONE
-               : output_failed(output);
+    return write_steps(output->file, &state->settings, step) ? MINIAPP_DONE : output_failed(output);
 }

@@ -10,6 +10,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SNAPSHOT_RANK = 4 };
+
+/* The axes of a field's dataset: Time, and those of the field. Returns how many. */
+static int lengths_in_snapshot(const struct miniapp_field *field, const struct miniapp_grid *inner,
+                               hsize_t lengths[SNAPSHOT_RANK])
+{
+    const int flat = has_axis(field, MINIAPP_Z) ? 0 : 1, rank = SNAPSHOT_RANK - flat;
+    const hsize_t all[] = {1, inner->nz, inner->ny, inner->nx};
+    memcpy(lengths, all + flat, (size_t)rank * sizeof(*lengths));
+    lengths[0] = 1;
+    return rank;
+}
+
+/* The part of a dataset that is level z of an interior which begins at cell (x0, y0). */
+static struct box box_of_level(const struct miniapp_field *field, size_t z, size_t x0, size_t y0,
+                               const struct miniapp_grid *inner)
+{
+    struct box box = {.rank = lengths_in_snapshot(field, inner, box.count)};
+    if (box.rank == SNAPSHOT_RANK) {
+        box.first[1] = z;
+        box.count[1] = 1;
+    }
+    box.first[box.rank - 2] = y0;
+    box.first[box.rank - 1] = x0;
+    return box;
+}
+
 static enum miniapp_status get_level(struct miniapp_state *state, const struct miniapp_field *field,
                                      size_t z, double *values)
 {
