@@ -1,8 +1,8 @@
+#include "status.h"
 #include "text.h"
 
 #include <ctype.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -67,12 +67,11 @@ const char *closest_match(const char *word, const char *const *names, size_t cou
     return best;
 }
 
-const char *suggestion(const char *word, const char *const *names, size_t count,
-                       char text[SUGGESTION])
+enum miniapp_status unknown(const char *what, const char *word, const char *const *names,
+                            size_t count, const char *otherwise)
 {
     const char *const closest = closest_match(word, names, count);
-    text[0] = '\0';
-    if (closest)
-        snprintf(text, SUGGESTION, "; the closest is '%s'", closest);
-    return text;
+    return closest
+               ? fail(MINIAPP_USAGE, "unknown %s '%s'; the closest is '%s'", what, word, closest)
+               : fail(MINIAPP_USAGE, "unknown %s '%s'%s", what, word, otherwise);
 }

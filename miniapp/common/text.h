@@ -3,6 +3,7 @@
 #define TEXT_H
 
 #include <miniapp/field.h>
+#include <miniapp/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -49,14 +50,12 @@ static inline bool is_in_range(double value, double least, double most,
 
 /* ---- suggest.c: the name that a mistyped word probably stands for ---- */
 
-enum { SUGGESTION = 128 };
-
 /* The nearest of the names in which at most a third of the word's letters differ, that begin as it
  * does or that have it in them; NULL if there are none. */
 const char *closest_match(const char *word, const char *const *names, size_t count);
 
-/* The end of a message about an unknown word: "; the closest is 'NAME'", or nothing. */
-const char *suggestion(const char *word, const char *const *names, size_t count,
-                       char text[SUGGESTION]);
+/* Fails: "unknown WHAT 'WORD'; the closest is 'NAME'", or `otherwise` where none is close. */
+enum miniapp_status unknown(const char *what, const char *word, const char *const *names,
+                            size_t count, const char *otherwise);
 
 #endif

@@ -26,16 +26,13 @@ enum { REPORTED = ECANCELED };
 static void report_unknown(const char *what, const char *word, const char *const *names,
                            size_t count)
 {
-    char text[SUGGESTION] = "";
-    if (closest_match(word, names, count))
-        suggestion(word, names, count, text);
-    else if (count <= FEW)
-        for (size_t i = 0; i < count; i++)
-            append(text, sizeof(text), i + 1 < count ? ", " : " or ", "%s%s",
-                   i ? "" : "; expected ", names[i]);
-    else
-        snprintf(text, sizeof(text), "; --list-%ss names all", what);
-    fail(MINIAPP_USAGE, "unknown %s '%s'%s", what, word, text);
+    char expected[128] = "";
+    for (size_t i = 0; i < count && count <= FEW; i++)
+        append(expected, sizeof(expected), i + 1 < count ? ", " : " or ", "%s%s",
+               i ? "" : "; expected ", names[i]);
+    if (count > FEW)
+        snprintf(expected, sizeof(expected), "; --list-%ss names all", what);
+    unknown(what, word, names, count, expected);
 }
 
 /* The word's place among the names; -1, after a line that says what was expected. */

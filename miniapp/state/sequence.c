@@ -48,8 +48,7 @@ enum miniapp_status unknown_field(const char *name)
     const size_t count = miniapp_field_count(); /* another thread may add some */
     for (size_t i = 0; i < count; i++)
         names[i] = miniapp_field_at(i)->name;
-    return fail(MINIAPP_USAGE, "unknown field '%s'%s", name,
-                suggestion(name, names, count, (char[SUGGESTION]){0}));
+    return unknown("field", name, names, count, "");
 }
 
 static enum miniapp_status bind_argument(struct step *step, size_t i, const char *other)
@@ -222,8 +221,7 @@ static enum miniapp_status find_plain(const char *name, const struct miniapp_seq
             return MINIAPP_DONE;
         }
     }
-    return fail(MINIAPP_USAGE, "unknown kernel '%s'%s", name,
-                suggestion(name, names, count, (char[SUGGESTION]){0}));
+    return unknown("kernel", name, names, count, "");
 }
 
 /* A copy with other bindings. */

@@ -38,14 +38,10 @@ void miniapp_settings_free(struct miniapp_settings *values)
 static enum miniapp_status unknown_setting(const char *name)
 {
     const char *names[SETTINGS];
-    char closest[SUGGESTION];
     for (size_t id = 0; id < SETTINGS; id++)
         names[id] = settings[id].name;
-    suggestion(name, names, SETTINGS, closest);
-    return fail(MINIAPP_USAGE, "unknown setting '%s'%s", name,
-                closest[0]
-                    ? closest
-                    : "; --list-kernels names those of each kernel, docs/input.md names all");
+    return unknown("setting", name, names, SETTINGS,
+                   "; --list-kernels names those of each kernel, docs/input.md names all");
 }
 
 enum miniapp_status miniapp_settings_set(struct miniapp_settings *values, const char *name,
