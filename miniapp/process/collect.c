@@ -45,31 +45,35 @@ enum miniapp_status check_reference(struct run *run)
 /* The uses of an output: it is compared, hashed and written, plane by plane, by the first process.
  */
 struct output_use {
+    struct run *run;
+    const struct row *row;
+    const struct miniapp_field *field;
     struct miniapp_grid grid; /* as in the file */
     struct miniapp_reference reference;
     struct comparison comparison;
     struct sha256_ctx digest;
 };
 
-static enum miniapp_status begin_use(struct run *run, const struct row *row,
-                                     const struct miniapp_field *field, struct output_use *use)
+static enum miniapp_status begin_use(struct output_use *use)
 {
-    const struct options *options = &run->options;
+    struct run *const run = use->run;
+    const struct row *const row = use->row;
     const char *const sequence = miniapp_sequence_name(row->sequence);
-    if (options->reference)
-        TRY(miniapp_reference_read(run->references, sequence, field, &use->grid, row->precision,
-                                   options->allow, &use->reference));
+    if (run->options.reference)
+        TRY(miniapp_reference_read(run->references, sequence, use->field, &use->grid,
+                                   row->precision, run->options.allow, &use->reference));
     compare_begin(&use->comparison, &use->reference);
     sha256_init(&use->digest);
-    if (options->output)
-        TRY(miniapp_output_begin(run->output, sequence, field, &use->grid, row->precision,
+    if (run->options.output)
+        TRY(miniapp_output_begin(run->output, sequence, use->field, &use->grid, row->precision,
                                  miniapp_sequence_is_at_surface(row->sequence, row->settings)));
     return MINIAPP_DONE;
 }
 
-static enum miniapp_status use_plane(struct run *run, struct output_use *use, size_t plane,
-                                     const double *values, size_t elements)
+static enum miniapp_status use_plane(struct output_use *use, size_t plane, const double *values,
+                                     size_t elements)
 {
+    const struct run *const run = use->run;
     if (run->options.reference)
         compare_add(&use->comparison, &use->reference, values, plane * elements, elements);
     if (run->options.checksums)
@@ -77,41 +81,37 @@ static enum miniapp_status use_plane(struct run *run, struct output_use *use, si
     return run->options.output ? miniapp_output_plane(run->output, plane, values) : MINIAPP_DONE;
 }
 
-static enum miniapp_status add_check(struct run *run, const struct row *row,
-                                     const struct miniapp_field *field, struct output_use *use)
+static enum miniapp_status add_check(struct output_use *use)
 {
-    struct results *const results = &run->results;
+    struct results *const results = &use->run->results;
     struct check *const check = grow(&results->checks, &results->check_count, sizeof(*check));
     TRY(allocated(check, "results"));
-    check->row = result_like(row);
-    check->variable = miniapp_field_name(field);
-    compare_end(&use->comparison, field, &use->grid, &check->verdict);
+    check->row = result_like(use->row);
+    check->variable = miniapp_field_name(use->field);
+    compare_end(&use->comparison, use->field, &use->grid, &check->verdict);
     return MINIAPP_DONE;
 }
 
-static enum miniapp_status add_checksum(struct run *run, const struct row *row,
-                                        const struct miniapp_field *field, struct output_use *use)
+static enum miniapp_status add_checksum(struct output_use *use)
 {
-    struct results *const results = &run->results;
+    struct results *const results = &use->run->results;
     struct checksum *const checksum =
         grow(&results->checksums, &results->checksum_count, sizeof(*checksum));
     TRY(allocated(checksum, "results"));
-    checksum->row = result_like(row);
-    checksum->variable = miniapp_field_name(field);
+    checksum->row = result_like(use->row);
+    checksum->variable = miniapp_field_name(use->field);
     digest_end(&use->digest, checksum->text);
     return MINIAPP_DONE;
 }
 
-static enum miniapp_status end_use(struct run *run, const struct row *row,
-                                   const struct miniapp_field *field, struct output_use *use)
+static enum miniapp_status end_use(struct output_use *use)
 {
-    if (run->options.output)
-        TRY(miniapp_output_end(run->output));
-    if (run->options.reference)
-        TRY(add_check(run, row, field, use));
-    if (run->options.checksums)
-        TRY(add_checksum(run, row, field, use));
-    return MINIAPP_DONE;
+    const struct options *const options = &use->run->options;
+    if (options->output)
+        TRY(miniapp_output_end(use->run->output));
+    if (options->reference)
+        TRY(add_check(use));
+    return options->checksums ? add_checksum(use) : MINIAPP_DONE;
 }
 
 /* Brings one output to the host and to the form of the file, to be compared, hashed and written.
@@ -121,19 +121,22 @@ static enum miniapp_status use_output(struct run *run, struct row *row,
 {
     const bool has_ghosts = miniapp_input_facts(run->input).has_ghosts;
     const bool is_user = ranks_own() == 0;
-    struct output_use use = {has_ghosts ? row->grid : miniapp_grid_interior(&row->grid)};
+    struct output_use use = {.run = run,
+                             .row = row,
+                             .field = bound->field,
+                             .grid = has_ghosts ? row->grid : miniapp_grid_interior(&row->grid)};
     const struct planes planes = planes_of(bound->field, &use.grid);
     OWNED double *const plane = is_user ? malloc(planes.elements * sizeof(*plane)) : NULL;
     enum miniapp_status status =
         allocated(plane || !is_user, "a plane of '%s'", miniapp_field_name(bound->field));
     if (!status && is_user)
-        status = begin_use(run, row, bound->field, &use);
+        status = begin_use(&use);
     const size_t gathered_planes = agree(status) ? 0 : planes.count;
     for (size_t p = 0; p < gathered_planes && !(status && ranks_count() == 1); p++) {
         const enum miniapp_status gathered =
             miniapp_state_gather(row->state, bound->name, p, has_ghosts, plane);
         if (is_user && !status && !gathered)
-            status = use_plane(run, &use, p, plane, planes.elements);
+            status = use_plane(&use, p, plane, planes.elements);
         status = first_of(status, gathered);
     }
     if (run->options.output && gathered_planes && !has_ghosts) {
@@ -142,7 +145,7 @@ static enum miniapp_status use_output(struct run *run, struct row *row,
             first_of(status, miniapp_output_wall(output, row->state, bound->field, bound->name));
     }
     if (is_user && !status && gathered_planes)
-        status = end_use(run, row, bound->field, &use);
+        status = end_use(&use);
     miniapp_reference_release(&use.reference);
     return agree(status);
 }

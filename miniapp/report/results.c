@@ -80,20 +80,17 @@ void results_judge(struct results *results, size_t first, bool is_land)
             verdict->compared = 0;
         compared += verdict->compared;
     }
-    for (size_t i = first; i < results->check_count && compared == 0; i++)
+    for (size_t i = first; i < results->check_count && compared == 0; i++) {
         results->checks[i].verdict.passed = false;
+        results->checks[i].is_void = true;
+    }
 }
 
 const struct check *results_uncompared(const struct results *results)
 {
-    for (size_t i = 0; i < results->check_count; i++) {
-        size_t compared = 0;
-        for (size_t k = 0; k < results->check_count; k++)
-            if (same_row(&results->checks[i].row, &results->checks[k].row))
-                compared += results->checks[k].verdict.compared;
-        if (compared == 0)
+    for (size_t i = 0; i < results->check_count; i++)
+        if (results->checks[i].is_void)
             return &results->checks[i];
-    }
     return NULL;
 }
 

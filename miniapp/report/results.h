@@ -83,6 +83,7 @@ struct check {
     struct result row; /* which one; nothing of what was measured */
     const char *variable;
     struct verdict verdict;
+    bool is_void; /* of a row for which nothing was really compared */
 };
 
 /* The SHA-256 of an output's values, as float64. */
