@@ -124,7 +124,9 @@ static bool find_missing(hid_t dataset, H5Z_filter_t *number, char name[FILTER_N
     return is_missing;
 }
 
-enum miniapp_status cannot_be_read(hid_t dataset, const char *path, const char *name)
+/* Fails because a dataset could not be read: for lack of a filter, or for the reason that HDF5 just
+ * gave. */
+static enum miniapp_status cannot_be_read(hid_t dataset, const char *path, const char *name)
 {
     char reason[HDF5_REASON];
     hdf5_reason(reason);

@@ -24,10 +24,6 @@ const char *hdf5_reason(char text[HDF5_REASON]);
  * about it. */
 bool hdf5_has_refused(void);
 
-/* Fails because a dataset could not be read: for lack of a filter, or for the reason that HDF5 just
- * gave. */
-enum miniapp_status cannot_be_read(hid_t dataset, const char *path, const char *name);
-
 /* Closes an object of any kind but a file that was written, if it could be opened. CLOSED before an
  * object does so where its block ends. */
 void hdf5_close(hid_t object);

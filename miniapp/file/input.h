@@ -110,11 +110,6 @@ enum miniapp_status check_ghosts(struct miniapp_input *input, enum field_id id,
 /* Whether a field lies on them in the steps of a state. */
 bool lies_on_corners(const struct miniapp_field *field, const struct miniapp_state *state);
 
-/* Gathers the wall's values and makes them an attribute of a dataset; one below 0 is another
- * process's. */
-enum miniapp_status write_wall(struct miniapp_output *output, hid_t dataset,
-                               struct miniapp_state *state, const char *name);
-
 /* Reads the attribute, and puts its values where they are in a state's field of that name: 0 if it
  * is not there. `allow` is that of miniapp_input_options. */
 enum miniapp_status read_wall(hid_t dataset, const char *path, struct miniapp_state *state,

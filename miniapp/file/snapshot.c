@@ -68,23 +68,16 @@ static bool write_points(hid_t file, const struct scale *scale, bool has_faces, 
     return write_scale(file, &faces, values, length);
 }
 
-/* Writes the input's own coordinates of an axis, without its ghosts, for which `values` has
- * room. */
-static bool write_theirs(hid_t file, const struct miniapp_input *input, enum miniapp_axis axis,
-                         const struct scale *ours, bool has_faces, double *values, size_t length)
+/* Reads the input's own coordinates of an axis, ghosts included, and how it describes them. */
+static bool read_theirs(const struct miniapp_input *input, enum miniapp_axis axis, double *values,
+                        char units[TEXT_ATTRIBUTE], char long_name[TEXT_ATTRIBUTE])
 {
-    char units[TEXT_ATTRIBUTE], long_name[TEXT_ATTRIBUTE];
     CLOSED const hid_t theirs = H5Dopen2(input->file, input->scale[axis], H5P_DEFAULT);
-    bool is_written = theirs >= 0 && H5Dread(theirs, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL,
-                                             H5P_DEFAULT, values) >= 0;
-    if (is_written) {
-        const struct scale scale = {ours->name, read_text_attribute(theirs, "units", units),
-                                    read_text_attribute(theirs, "long_name", long_name),
-                                    ours->of_axis};
-        is_written = write_points(file, &scale, has_faces,
-                                  values + (input->window.has_ghosts ? MINIAPP_HALO : 0), length);
-    }
-    return is_written;
+    if (theirs < 0 || H5Dread(theirs, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
+        return false;
+    read_text_attribute(theirs, "units", units);
+    read_text_attribute(theirs, "long_name", long_name);
+    return true;
 }
 
 /* Writes the input's coordinates of an axis, or distances if it has none or the state has another
@@ -93,20 +86,23 @@ static bool write_horizontal(const struct miniapp_output *output, const struct m
                              enum miniapp_axis axis, bool has_faces, const double *spacing,
                              size_t length)
 {
-    const struct scale *const scale = &scales[axis == MINIAPP_Y ? YT : XT];
-    const size_t ghosts = input && input->window.has_ghosts ? 2 * MINIAPP_HALO : 0;
-    OWNED double *const values = malloc((length + ghosts) * sizeof(*values));
-    bool is_written = values;
-    if (values && input && input->scale[axis][0] &&
-        is_coordinate(input->file, input->scale[axis], length + ghosts))
-        is_written = write_theirs(output->file, input, axis, scale, has_faces, values, length);
-    else if (values) {
-        double edge = 0;
-        for (size_t i = 0; i < length; edge += spacing[i++])
-            values[i] = edge + spacing[i] / 2;
-        is_written = write_points(output->file, scale, has_faces, values, length);
+    struct scale scale = scales[axis == MINIAPP_Y ? YT : XT];
+    char units[TEXT_ATTRIBUTE], long_name[TEXT_ATTRIBUTE];
+    const size_t ghosts = input && input->window.has_ghosts ? MINIAPP_HALO : 0;
+    OWNED double *const values = malloc((length + 2 * ghosts) * sizeof(*values));
+    double edge = 0;
+    if (!values)
+        return false;
+    for (size_t i = 0; i < length; edge += spacing[i++])
+        values[ghosts + i] = edge + spacing[i] / 2;
+    if (input && input->scale[axis][0] &&
+        is_coordinate(input->file, input->scale[axis], length + 2 * ghosts)) {
+        if (!read_theirs(input, axis, values, units, long_name))
+            return false;
+        scale.units = units;
+        scale.long_name = long_name;
     }
-    return is_written;
+    return write_points(output->file, &scale, has_faces, values + ghosts, length);
 }
 
 /* Days, since the date in the input's attribute time_origin, if it has one. */

@@ -20,19 +20,22 @@ bool lies_on_corners(const struct miniapp_field *field, const struct miniapp_sta
     return field->has_wall && is_under_lid(state);
 }
 
-enum miniapp_status write_wall(struct miniapp_output *output, hid_t dataset,
-                               struct miniapp_state *state, const char *name)
+/* Gathers the wall's values, which become an attribute of the field's dataset. */
+enum miniapp_status miniapp_output_wall(struct miniapp_output *output, struct miniapp_state *state,
+                                        const struct miniapp_field *field, const char *name)
 {
     const struct miniapp_grid *const whole = &state->whole;
     const size_t cells = ranks_own() == 0 ? whole->nx * whole->ny : 1;
-    OWNED double *const plane = malloc(cells * sizeof(*plane));
     const size_t wall = (MINIAPP_HALO - 1) * whole->nx + MINIAPP_HALO;
+    if (!lies_on_corners(field, state))
+        return MINIAPP_DONE;
+    OWNED double *const plane = malloc(cells * sizeof(*plane));
     TRY(state_ends_all(state, plane ? MINIAPP_DONE
                                     : fail(MINIAPP_OUTPUT, "out of memory for '%s'", name)));
     TRY(miniapp_state_gather(state, name, 0, true, plane));
     const bool is_written =
-        dataset < 0 || H5LTset_attribute_double(dataset, ".", wall_name, plane + wall,
-                                                whole->nx - 2 * MINIAPP_HALO) >= 0;
+        !output || H5LTset_attribute_double(output->dataset, ".", wall_name, plane + wall,
+                                            whole->nx - 2 * MINIAPP_HALO) >= 0;
     return is_written ? MINIAPP_DONE : output_failed(output);
 }
 
@@ -83,12 +86,4 @@ enum miniapp_status read_wall(hid_t dataset, const char *path, struct miniapp_st
                     wall_name, name, cells);
     TRY(check_wall(path, field, wall, cells, allow));
     return set_wall(state, name, wall);
-}
-
-enum miniapp_status miniapp_output_wall(struct miniapp_output *output, struct miniapp_state *state,
-                                        const struct miniapp_field *field, const char *name)
-{
-    return lies_on_corners(field, state)
-               ? write_wall(output, output ? output->dataset : -1, state, name)
-               : MINIAPP_DONE;
 }
