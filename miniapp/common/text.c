@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool append(char *text, size_t size, const char *between, const char *format, ...)
@@ -58,6 +59,16 @@ const char *element_name(const char *field_name, const struct miniapp_field *fie
     char place[INDEX_TEXT];
     snprintf(text, ELEMENT_NAME, "%.160s%s", field_name,
              index_text(index, index_of(element, field, grid, index), place));
+    return text;
+}
+
+const char *exact_text(double value, char text[EXACT_TEXT])
+{
+    for (int digits = 15; digits <= DBL_DECIMAL_DIG; digits++) {
+        snprintf(text, EXACT_TEXT, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
     return text;
 }
 

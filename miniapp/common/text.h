@@ -30,6 +30,12 @@ enum { ELEMENT_NAME = 300 };
 const char *element_name(const char *field_name, const struct miniapp_field *field,
                          const struct miniapp_grid *grid, size_t element, char text[ELEMENT_NAME]);
 
+/* ---- numbers ---- */
+
+/* A number with the fewest digits that give the same one again. */
+enum { EXACT_TEXT = 32 };
+const char *exact_text(double value, char text[EXACT_TEXT]);
+
 /* ---- valid ranges ---- */
 
 enum { RANGE_TEXT = 64 };

@@ -59,23 +59,12 @@ const char *absent_text(const struct run *run, char text[PROVENANCE_TEXT])
 
 /* ---- settings, threads, devices ---- */
 
-/* With the fewest digits that give the same number again. */
-static const char *exact_text(double value, char text[32])
-{
-    for (int digits = 15; digits <= DBL_DECIMAL_DIG; digits++) {
-        snprintf(text, 32, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
-    return text;
-}
-
 static void describe_settings(struct provenance *provenance,
                               const struct miniapp_settings *settings)
 {
     for (size_t i = 0; i < miniapp_setting_count(); i++) {
         const char *const name = miniapp_setting_name(miniapp_setting_at(i));
-        char value[32];
+        char value[EXACT_TEXT];
         provenance_append(provenance, "settings", " ", "%s=%s", name,
                           exact_text(miniapp_settings_get(settings, name), value));
     }

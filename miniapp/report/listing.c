@@ -51,14 +51,6 @@ bool is_chosen_by_name(const char *subject)
            strcmp(subject, "waves") == 0 || strcmp(subject, "forcing") == 0;
 }
 
-/* So many that the number can be read back: 1/3 takes more than 1.57. */
-static int digits_of(double value)
-{
-    char text[32];
-    snprintf(text, sizeof(text), "%g", value);
-    return strtod(text, NULL) == value ? 6 : 17;
-}
-
 /* As a sequence of one step. */
 static void list_kernel(const struct miniapp_sequence *sequence,
                         const struct miniapp_settings *settings)
@@ -80,11 +72,10 @@ static void list_kernel(const struct miniapp_sequence *sequence,
     for (size_t i = 0; i < miniapp_kernel_setting_count(kernel); i++) {
         const struct miniapp_setting *const setting = miniapp_kernel_setting(kernel, i);
         double least, most;
-        char range[RANGE_TEXT];
+        char range[RANGE_TEXT], value[EXACT_TEXT];
         miniapp_setting_range(setting, &least, &most);
-        const double value = miniapp_setting_default(setting);
-        printf("  setting %-17s [%.*g] %s: %s, %s\n", miniapp_setting_name(setting),
-               digits_of(value), value, miniapp_setting_units(setting),
+        printf("  setting %-17s [%s] %s: %s, %s\n", miniapp_setting_name(setting),
+               exact_text(miniapp_setting_default(setting), value), miniapp_setting_units(setting),
                miniapp_setting_long_name(setting), range_text(least, most, range));
     }
     printf("  a point costs %.0f bytes (%.0f where a line is fetched before it is written) and "
