@@ -10,19 +10,11 @@
 
 /* ---- files that are written ---- */
 
-/* Lists all files that the run reads, where nothing may be written; returns how many. */
-static size_t list_read_files(const struct run *run, const char *list[2])
-{
-    list[0] = run->options.input;
-    list[1] = run->options.reference;
-    return list[1] ? 2 : 1;
-}
-
 enum miniapp_status start_output(const struct run *run, const char *path,
                                  struct miniapp_output **output)
 {
-    const char *read_files[2];
-    return miniapp_output_open(path, read_files, list_read_files(run, read_files), output);
+    const char *const read_files[] = {run->options.input, run->options.reference};
+    return miniapp_output_open(path, read_files, 2, output);
 }
 
 enum miniapp_status start_end(struct run *run)
@@ -49,9 +41,9 @@ enum miniapp_status finish_output(const struct run *run, struct miniapp_output *
 
 static enum miniapp_status open_resume(struct run *run)
 {
-    const char *const path = run->options.resume, *read_files[2];
-    TRY(check_not_read("resume", path, read_files, list_read_files(run, read_files)));
-    return resume_open(path, &run->resume);
+    const char *const read_files[] = {run->options.input, run->options.reference};
+    TRY(check_not_read("resume", run->options.resume, read_files, 2));
+    return resume_open(run->options.resume, &run->resume);
 }
 
 enum miniapp_status open_outputs(struct run *run)
@@ -72,21 +64,10 @@ enum miniapp_status open_outputs(struct run *run)
 
 /* ---- verdicts ---- */
 
-/* The first result whose outputs are not finite, now or in the run that it was loaded from; or
- * NULL.
- */
-static const struct result *find_earlier_nonfinite(const struct results *results)
-{
-    for_each_result (r, results)
-        if (strstr(r->marks, "nonfinite"))
-            return r;
-    return NULL;
-}
-
 /* Rows that a resumed run already has may have had outputs that were not finite. */
 static enum miniapp_status check_outputs(const struct run *run)
 {
-    const struct result *const earlier = find_earlier_nonfinite(&run->results);
+    const struct result *const earlier = results_marked(&run->results, "nonfinite");
     if (run->nonfinite[0] && run->is_finite)
         return fail(MINIAPP_MISMATCH,
                     "steps lead beyond the limits of an ocean: %s (shorter steps may help: --set "

@@ -38,35 +38,34 @@ struct page page_of(const struct results *results)
     return page;
 }
 
+/* Prints the first columns of a line, as far as rows differ in them, and returns how wide they are.
+ * Numbers of threads stand on the right of theirs. */
+static int print_first(const struct page *page, const char *const texts[])
+{
+    const bool is_there[] = {true, page->has_devices, page->has_variants, page->has_precisions,
+                             page->has_threads};
+    const int widths[] = {page->name, page->device, page->variant, 9, 7};
+    int used = 0;
+    for (int i = 0; i < 5; i++)
+        if (is_there[i]) {
+            print("%s%*s", i ? " " : "", i < 4 ? -widths[i] : widths[i], texts[i]);
+            used += (i > 0) + widths[i];
+        }
+    return used;
+}
+
 void page_columns(const struct page *page)
 {
-    print("%-*s", page->name, "kernel");
-    if (page->has_devices)
-        print(" %-*s", page->device, "device");
-    if (page->has_variants)
-        print(" %-*s", page->variant, "variant");
-    if (page->has_precisions)
-        print(" %-9s", "precision");
-    if (page->has_threads)
-        print(" %7s", "threads");
+    print_first(page, (const char *[]){"kernel", "device", "variant", "precision", "threads"});
 }
 
 int page_row(const struct page *page, const struct result *row)
 {
-    print("%-*s", page->name, row->kernel);
-    if (page->has_devices)
-        print(" %-*s", page->device, row->device);
-    if (page->has_variants)
-        print(" %-*s", page->variant, row->variant);
-    if (page->has_precisions)
-        print(" %-9s", miniapp_precision_name(row->precision));
-    if (page->has_threads && row->threads)
-        print(" %7d", row->threads);
-    else if (page->has_threads)
-        print(" %7s", "");
-    return page->name + page->has_devices * (1 + page->device) +
-           page->has_variants * (1 + page->variant) + page->has_precisions * 10 +
-           page->has_threads * 8;
+    char threads[16] = "";
+    if (row->threads)
+        snprintf(threads, sizeof(threads), "%d", row->threads);
+    return print_first(page, (const char *[]){row->kernel, row->device, row->variant,
+                                              miniapp_precision_name(row->precision), threads});
 }
 
 int page_head(const struct page *page, const struct result *row)
@@ -160,14 +159,6 @@ static void print_times(const struct page *page, const struct result *r)
     print("%s%s\n", r->marks[0] ? "  " : "", r->marks);
 }
 
-static bool has_mark(const struct results *results, const char *mark)
-{
-    for_each_result (r, results)
-        if (strstr(r->marks, mark))
-            return true;
-    return false;
-}
-
 /* Explains the marks that occur. */
 static void print_marks(const struct results *results)
 {
@@ -182,10 +173,10 @@ static void print_marks(const struct results *results)
         {"cut", "the calls took less than half of the time asked for"},
         {"nonfinite", "outputs hold NaN or Inf where the inputs are finite"},
     };
-    if (has_mark(results, "short"))
+    if (results_marked(results, "short"))
         print("short: a call takes less than %d readings of the clock\n", CLOCK_TICKS);
     for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
-        if (has_mark(results, marks[i].mark))
+        if (results_marked(results, marks[i].mark))
             print("%s: %s\n", marks[i].mark, marks[i].meaning);
 }
 

@@ -192,6 +192,14 @@ void result_mark(struct result *result, const struct clock_quality *clock, bool 
     snprintf(result->marks, RESULT_MARKS, "%s", marks[0] ? marks + 1 : "");
 }
 
+const struct result *results_marked(const struct results *results, const char *mark)
+{
+    for_each_result (r, results)
+        if (strstr(r->marks, mark))
+            return r;
+    return NULL;
+}
+
 double result_efficiency(const struct result *result, const struct results *results)
 {
     const struct result *const base = results_base(results, result);

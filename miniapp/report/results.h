@@ -194,6 +194,9 @@ double result_efficiency(const struct result *result, const struct results *resu
  * is not finite though its inputs are. */
 void result_mark(struct result *result, const struct clock_quality *clock, bool is_nonfinite);
 
+/* The first result that has a mark, from now or from an earlier run; or NULL. */
+const struct result *results_marked(const struct results *results, const char *mark);
+
 /* Whether rows of a device have other directives than its first ones. */
 bool results_vary_variants(const struct results *results);
 
