@@ -1,5 +1,4 @@
 #include "replace.h"
-#include "same_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

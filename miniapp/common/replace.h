@@ -6,7 +6,15 @@
 #include "status.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
+
+/* Whether two looks (stat) found the same file, by whatever paths. */
+static inline bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
 
 /* ---- where a file is to be ---- */
 

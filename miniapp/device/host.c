@@ -1,8 +1,10 @@
 #include "cgroup.h"
 #include "device.h"
 #include "program.h"
+#include "ranks.h"
 #include "status.h"
 
+#include <math.h>
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -11,6 +13,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 /* Large pages save most of the TLB misses of a kernel that walks twenty arrays at once. */
 enum { LARGE_PAGE = 2 << 20 };
@@ -95,6 +99,32 @@ static bool host_open(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEX
     snprintf(name, DEVICE_TEXT, "%s, %d thread%s", miniapp_host_processor(model),
              miniapp_host_threads(), miniapp_host_threads() == 1 ? "" : "s");
     return true;
+}
+
+/* ---- memory ---- */
+
+static double address_space_leaves(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return INFINITY;
+    const double pages = number_in("/proc/self/statm", "%lf");
+    return (double)limit.rlim_cur - pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+bool miniapp_host_has(double bytes, char lack[MINIAPP_LACK])
+{
+    const double share = ranks_on_node(); /* the processes of a node share its memory */
+    const double machine = 1024 * number_in("/proc/meminfo", "MemAvailable: %lf") / share;
+    const double group = cgroup_memory() / share;
+    const double space = address_space_leaves();
+    const double least = fmin(fmin(machine, group), space);
+    const char *const limit = least == space   ? "the limit on address space (ulimit -v) leaves"
+                              : least == group ? "the control group leaves"
+                                               : "the machine has";
+    snprintf(lack, MINIAPP_LACK, "needs %.3g GB, but %s %.3g GB", bytes / 1e9, limit,
+             fmax(least, 0) / 1e9);
+    return isnan(least) || bytes <= fmax(least, 0);
 }
 
 /* The base and the size lie just before the memory that is handed out. */

@@ -1,6 +1,6 @@
 #include "hdf5_file.h"
 #include "format.h"
-#include "same_file.h"
+#include "replace.h"
 #include "status.h"
 #include "text.h"
 

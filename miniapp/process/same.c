@@ -1,6 +1,6 @@
 #include "ranks.h"
+#include "replace.h"
 #include "run.h"
-#include "same_file.h"
 #include "status.h"
 #include "text.h"
 

@@ -1,6 +1,5 @@
 #include "owned.h"
 #include "report.h"
-#include "same_file.h"
 #include "status.h"
 
 #include <errno.h>
