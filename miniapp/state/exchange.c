@@ -113,12 +113,19 @@ static size_t rounds(const struct exchange *exchange, enum miniapp_axis axis)
     return least_cells(&exchange->blocks, axis) < MINIAPP_HALO ? MINIAPP_HALO : 1;
 }
 
-/* The cells that a round sends to the neighbour beyond a side, or the ghosts that it receives from
- * there. */
+/* How many ghosts a round brings. */
+static size_t depth_of(const struct exchange *exchange)
+{
+    return MINIAPP_HALO / rounds(exchange, exchange->pending.axis);
+}
+
+/* The cells that the round sends to the neighbour beyond a side, or the ghosts that it receives
+ * from there. */
 static struct field_box box_of(const struct miniapp_state *state, const struct slot *slot,
-                               enum miniapp_side side, size_t round, size_t depth, bool is_out)
+                               enum miniapp_side side, bool is_out)
 {
     const struct planes p = slot_planes(state, slot);
+    const size_t round = state->exchange->pending.round, depth = depth_of(state->exchange);
     struct field_box box = {
         .element_bytes = miniapp_element_bytes(slot->field->type, state->precision),
         .nx = p.nx,
@@ -135,41 +142,22 @@ static struct field_box box_of(const struct miniapp_state *state, const struct s
     return box;
 }
 
-static size_t bytes_of_box(const struct field_box *box)
-{
-    return box->planes * box->height * box->width * box->element_bytes;
-}
-
-/* The bytes of the fields that have the side's axis, for `depth` ghosts. */
-static size_t bytes_of_all(const struct miniapp_state *state, struct slot *const *slots,
-                           size_t count, enum miniapp_side side, size_t depth)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < count; i++)
-        if (has_axis(slots[i]->field, axis_of(side))) {
-            const struct field_box box = box_of(state, slots[i], side, 0, depth, true);
-            bytes += bytes_of_box(&box);
-        }
-    return bytes;
-}
-
-/* Packs the fields of a message, or unpacks them. */
-static void copy_all(const struct miniapp_state *state, struct slot *const *slots, size_t count,
-                     enum miniapp_side side, size_t round, size_t depth, bool is_out, char *message)
+/* Packs the fields that have the side's axis into a message, or unpacks them; without one it does
+ * neither. Returns how many bytes they take. */
+static size_t copy_all(const struct miniapp_state *state, enum miniapp_side side, bool is_out,
+                       char *message)
 {
     const struct kernel_functions *const functions = backend_of(state)->functions(state->precision);
-    for (size_t i = 0; i < count; i++)
-        if (has_axis(slots[i]->field, axis_of(side))) {
-            const struct field_box box = box_of(state, slots[i], side, round, depth, is_out);
-            functions->copy_box(&box, slots[i]->device, message, is_out);
-            message += bytes_of_box(&box);
+    const struct pending *const pending = &state->exchange->pending;
+    size_t bytes = 0;
+    for (size_t i = 0; i < pending->count; i++)
+        if (has_axis(pending->slots[i]->field, axis_of(side))) {
+            const struct field_box box = box_of(state, pending->slots[i], side, is_out);
+            if (message)
+                functions->copy_box(&box, pending->slots[i]->device, message + bytes, is_out);
+            bytes += box.planes * box.height * box.width * box.element_bytes;
         }
-}
-
-/* How many ghosts a round brings. */
-static size_t depth_of(const struct exchange *exchange)
-{
-    return MINIAPP_HALO / rounds(exchange, exchange->pending.axis);
+    return bytes;
 }
 
 /* Packs what goes to the neighbour beyond a side, and makes room for what comes from there. */
@@ -180,8 +168,7 @@ static enum miniapp_status pack(struct miniapp_state *state, enum miniapp_side s
     struct buffer *const out = &state->exchange->out[side], *const in = &state->exchange->in[side];
     TRY(reserve(state, out, bytes));
     TRY(reserve(state, in, bytes));
-    copy_all(state, pending->slots, pending->count, side, pending->round, depth_of(state->exchange),
-             true, out->device);
+    copy_all(state, side, true, out->device);
     pending->messages[pending->sent++] =
         (struct message){rank, (int)side, (int)opposite(side), out->host, in->host, bytes};
     return device_fetch(state->device, out->host, out->device, bytes, "ghosts");
@@ -190,12 +177,10 @@ static enum miniapp_status pack(struct miniapp_state *state, enum miniapp_side s
 /* Unpacks a message of the round that has arrived. */
 static enum miniapp_status unpack(struct miniapp_state *state, const struct message *message)
 {
-    const struct pending *const pending = &state->exchange->pending;
     const enum miniapp_side side = (enum miniapp_side)message->sent_as;
     const struct buffer *const in = &state->exchange->in[side];
     TRY(device_send(state->device, in->device, in->host, message->bytes, "ghosts"));
-    copy_all(state, pending->slots, pending->count, side, pending->round, depth_of(state->exchange),
-             false, in->device);
+    copy_all(state, side, false, in->device);
     return MINIAPP_DONE;
 }
 
@@ -208,8 +193,7 @@ static enum miniapp_status send_round(struct miniapp_state *state)
                                        along_x ? MINIAPP_EAST : MINIAPP_NORTH};
     for (size_t i = 0; i < 2; i++) {
         const int rank = neighbour(state->exchange, sides[i], state->cyclic_x);
-        const size_t bytes = bytes_of_all(state, pending->slots, pending->count, sides[i],
-                                          depth_of(state->exchange));
+        const size_t bytes = copy_all(state, sides[i], true, NULL);
         if (rank >= 0 && bytes > 0)
             TRY(pack(state, sides[i], bytes, rank));
     }
