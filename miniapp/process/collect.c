@@ -155,12 +155,9 @@ static enum miniapp_status check_finite(struct run *run, struct row *row,
                                         const struct bound_field *output, bool *is_nonfinite)
 {
     struct nonfinite found;
-    if (run->options.allow & MINIAPP_ALLOW_NONFINITE)
-        return MINIAPP_DONE;
-    const enum miniapp_status status =
-        find_nonfinite(run->input, row, output, run->options.allow, &found);
+    const enum miniapp_status status = find_nonfinite(run, row, output, &found);
     if (!status && found.is_there && !row->advances)
-        note_nonfinite(row, output, &found, 0, run->nonfinite);
+        note_nonfinite(row, &found, 0, run->nonfinite);
     row->is_bad |= found.is_there;
     *is_nonfinite |= found.is_there && !isfinite(found.value);
     return status;

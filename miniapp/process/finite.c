@@ -42,40 +42,40 @@ static void look_through(const double *values, const struct part *part, size_t p
 }
 
 /* Gives all processes the element that comes first in the order of the file, and its value. */
-static enum miniapp_status agree_on_first(enum miniapp_status status, bool *is_there,
-                                          size_t *element, double *value)
+static enum miniapp_status agree_on_first(enum miniapp_status status, struct nonfinite *found)
 {
     if (ranks_count() == 1)
         return status;
-    double place = *is_there ? -(double)*element : -INFINITY;
+    double place = found->is_there ? -(double)found->element : -INFINITY;
     const double own = place;
     status = agree_on(status, &place, 1);
-    const bool is_own = *is_there && place == own;
-    double kinds[] = {is_own, is_own && isnan(*value),
-                      is_own && !isnan(*value) ? *value : -INFINITY};
+    const bool is_own = found->is_there && place == own, is_nan = isnan(found->value);
+    double kinds[] = {is_own, is_own && is_nan, is_own && !is_nan ? found->value : -INFINITY};
     status = agree_on(status, kinds, 3);
-    *is_there = kinds[0] > 0;
-    *element = *is_there ? (size_t)-place : 0;
-    *value = kinds[1] > 0 ? NAN : kinds[2];
+    found->is_there = kinds[0] > 0;
+    found->element = found->is_there ? (size_t)-place : 0;
+    found->value = kinds[1] > 0 ? NAN : kinds[2];
     return status;
 }
 
-enum miniapp_status find_nonfinite(const struct miniapp_input *input, const struct row *row,
-                                   const struct bound_field *output, int allow,
-                                   struct nonfinite *found)
+enum miniapp_status find_nonfinite(const struct run *run, const struct row *row,
+                                   const struct bound_field *output, struct nonfinite *found)
 {
-    const struct miniapp_field *const field = output->field;
-    const bool ghosts = miniapp_input_facts(input).has_ghosts;
+    const int allow = run->options.allow;
+    const bool ghosts = miniapp_input_facts(run->input).has_ghosts;
     const struct block block = block_of(&row->blocks, ranks_own());
-    const struct planes planes = planes_of(field, &row->part);
+    const struct planes planes = planes_of(output->field, &row->part);
     const struct part part =
         part_of_block(&row->blocks, &block, planes.has_x, planes.has_y, ghosts);
-    OWNED double *const plane = malloc(planes.elements * sizeof(*plane));
-    *found = (struct nonfinite){.grid = ghosts ? row->grid : miniapp_grid_interior(&row->grid),
+    *found = (struct nonfinite){.output = output,
+                                .grid = ghosts ? row->grid : miniapp_grid_interior(&row->grid),
                                 .least = -DBL_MAX,
                                 .most = DBL_MAX};
+    if (allow & MINIAPP_ALLOW_NONFINITE)
+        return MINIAPP_DONE;
     if (row->advances && !(allow & MINIAPP_ALLOW_INVALID))
-        miniapp_field_limits(field, &found->least, &found->most);
+        miniapp_field_limits(output->field, &found->least, &found->most);
+    OWNED double *const plane = malloc(planes.elements * sizeof(*plane));
     enum miniapp_status status = allocated(plane, "a plane of '%s'", output->name);
     for (size_t p = 0; p < planes.count && !status && !found->is_there; p++) {
         const size_t first = p * planes.elements;
@@ -83,7 +83,7 @@ enum miniapp_status find_nonfinite(const struct miniapp_input *input, const stru
         if (!status)
             look_through(plane, &part, p, found);
     }
-    return agree_on_first(status, &found->is_there, &found->element, &found->value);
+    return agree_on_first(status, found);
 }
 
 static const char others[] = "; so are ";
@@ -103,10 +103,11 @@ static bool is_noted(const char *text, const char *name)
     return false;
 }
 
-void note_nonfinite(const struct row *row, const struct bound_field *output,
-                    const struct nonfinite *found, size_t step, char text[NONFINITE_TEXT])
+void note_nonfinite(const struct row *row, const struct nonfinite *found, size_t step,
+                    char text[NONFINITE_TEXT])
 {
-    const char *const name = miniapp_field_name(output->field);
+    const struct miniapp_field *const field = found->output->field;
+    const char *const name = miniapp_field_name(field);
     const size_t used = strlen(text), room = NONFINITE_TEXT - used;
     char place[ELEMENT_NAME], after[40] = "", flow[80] = "";
     const double *const courant = row->flow.courant;
@@ -117,9 +118,9 @@ void note_nonfinite(const struct row *row, const struct bound_field *output,
                  courant[1], courant[2]);
     if (used == 0)
         snprintf(text, room, "%s is %g%s in %s on %s in %s%s",
-                 element_name(name, output->field, &found->grid, found->element, place),
-                 found->value, after, miniapp_sequence_name(row->sequence),
-                 miniapp_device_label(row->device), miniapp_precision_name(row->precision), flow);
+                 element_name(name, field, &found->grid, found->element, place), found->value,
+                 after, miniapp_sequence_name(row->sequence), miniapp_device_label(row->device),
+                 miniapp_precision_name(row->precision), flow);
     else if (!is_noted(text, name))
         snprintf(text + used, room, "%s%s", strstr(text, others) ? ", " : others, name);
 }

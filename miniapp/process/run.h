@@ -118,22 +118,22 @@ void warn_of_crowd(bool computes);
 
 /* The first element of an output that is not finite, or beyond the limits. */
 struct nonfinite {
+    const struct bound_field *output;
     bool is_there;
     double value, least, most;
     size_t element;           /* its number in the output file */
     struct miniapp_grid grid; /* of the output file */
 };
 
-/* Searches an output in the state of a row for such an element, a plane at a time. With
- * MINIAPP_ALLOW_INVALID in `allow`, any finite value passes. */
-enum miniapp_status find_nonfinite(const struct miniapp_input *input, const struct row *row,
-                                   const struct bound_field *output, int allow,
-                                   struct nonfinite *found);
+/* Searches an output in the state of a row for such an element, a plane at a time, unless the
+ * options allow all of them; or, with MINIAPP_ALLOW_INVALID, only for what is not finite. */
+enum miniapp_status find_nonfinite(const struct run *run, const struct row *row,
+                                   const struct bound_field *output, struct nonfinite *found);
 
 /* Adds an output to the text that the report ends with: the first with the place of the element,
  * others with their names. `step` is the step in time after which it was found, or 0. */
-void note_nonfinite(const struct row *row, const struct bound_field *output,
-                    const struct nonfinite *found, size_t step, char text[NONFINITE_TEXT]);
+void note_nonfinite(const struct row *row, const struct nonfinite *found, size_t step,
+                    char text[NONFINITE_TEXT]);
 
 /* ---- collect.c: rows that were measured become results ---- */
 

@@ -234,17 +234,14 @@ static enum miniapp_status check_origin(const struct run *run, const char *path)
     static const char *const names[] = {"sequence", "precision", "input_sha256", "tracers_start_as",
                                         "settings", "input",     "host",         "time"};
     char digest[SHA256_TEXT];
-    OWNED struct {
-        char texts[SAME + MORE][MINIAPP_TEXT];
-        struct provenance provenance;
-    } *const then = calloc(1, sizeof(*then));
+    OWNED struct provenance *const then = calloc(1, sizeof(*then));
     TRY(agree(allocated(then, "a snapshot's attributes")));
     TRY(agree(miniapp_snapshot_texts(path, SAME + MORE, names, then->texts)));
     TRY(agree(same_file(path, digest)));
-    for (size_t i = 0; i < SAME + MORE; i++)
-        provenance_add(&then->provenance, names[i], then->texts[i]);
+    then->count = SAME + MORE;
+    memcpy(then->names, names, sizeof(names));
     return ranks_own() > 0 ? MINIAPP_DONE
-                           : check_alike(path, "cannot continue from it", &then->provenance,
+                           : check_alike(path, "cannot continue from it", then,
                                          &run->results.provenance, names, SAME);
 }
 
@@ -334,18 +331,14 @@ static enum miniapp_status check_flow(const struct run *run, struct row *row)
     return miniapp_flow_judge(&row->flow, ghosts, options->input, "--allow-divergent");
 }
 
-/* Looks for a field that is not finite or beyond its limits, though it has to be; `bad` is NULL if
- * there is none. */
+/* Looks for a field that is not finite or beyond its limits, though it has to be. */
 static enum miniapp_status check_row(const struct run *run, const struct row *row,
-                                     const struct bound_field **bad, struct nonfinite *found)
+                                     struct nonfinite *found)
 {
-    const size_t count = run->options.allow & MINIAPP_ALLOW_NONFINITE ? 0 : row->field_count;
-    *bad = NULL;
-    for (size_t i = 0; i < count && !*bad; i++)
-        if (row->fields[i].is_result) {
-            TRY(find_nonfinite(run->input, row, &row->fields[i], run->options.allow, found));
-            *bad = found->is_there ? &row->fields[i] : NULL;
-        }
+    *found = (struct nonfinite){0};
+    for (size_t i = 0; i < row->field_count && !found->is_there; i++)
+        if (row->fields[i].is_result)
+            TRY(find_nonfinite(run, row, &row->fields[i], found));
     return MINIAPP_DONE;
 }
 
@@ -353,13 +346,12 @@ static enum miniapp_status check_row(const struct run *run, const struct row *ro
 static enum miniapp_status check_snapshot(const struct run *run, const struct row *row, size_t step,
                                           const char *path)
 {
-    const struct bound_field *bad;
     struct nonfinite found;
     char text[NONFINITE_TEXT] = "";
-    const enum miniapp_status status = check_row(run, row, &bad, &found);
-    if (status || !bad)
+    const enum miniapp_status status = check_row(run, row, &found);
+    if (status || !found.is_there)
         return status;
-    note_nonfinite(row, bad, &found, step, text);
+    note_nonfinite(row, &found, step, text);
     return fail(MINIAPP_INPUT, "%s: cannot continue from it: %s", path, text);
 }
 
@@ -441,29 +433,28 @@ enum miniapp_status steps_find_courant(struct row *row)
     return MINIAPP_DONE;
 }
 
-static enum miniapp_status note(struct run *run, struct row *row, const struct bound_field *bad,
-                                const struct nonfinite *found, size_t step)
+static enum miniapp_status note(struct run *run, struct row *row, const struct nonfinite *found,
+                                size_t step)
 {
     if (!run->nonfinite[0]) {
         TRY(steps_find_courant(row));
         run->is_finite = isfinite(found->value);
-        run->is_step_long |= miniapp_field_is_flow(bad->field);
+        run->is_step_long |= miniapp_field_is_flow(found->output->field);
     }
-    note_nonfinite(row, bad, found, step, run->nonfinite);
+    note_nonfinite(row, found, step, run->nonfinite);
     return MINIAPP_DONE;
 }
 
 enum miniapp_status steps_after(void *context, struct row *row)
 {
     struct run *const run = context;
-    const struct bound_field *bad;
     struct nonfinite found;
     TRY(show_progress(run, row));
     TRY(means_after(run, row));
     if (!is_milestone(run, steps_done(run, row)))
         return MINIAPP_DONE;
-    enum miniapp_status status = check_row(run, row, &bad, &found);
-    if (bad)
+    enum miniapp_status status = check_row(run, row, &found);
+    if (found.is_there)
         row->wanted = row->samples.count;
     else if (!status && run->options.every)
         status = write_milestone(run, row);
@@ -474,7 +465,6 @@ enum miniapp_status steps_end(struct run *run, struct bench *bench)
 {
     const struct options *const options = &run->options;
     struct row *const row = bench->rows;
-    const struct bound_field *bad;
     struct nonfinite found;
     if (!options->every && !options->average)
         return MINIAPP_DONE;
@@ -482,10 +472,10 @@ enum miniapp_status steps_end(struct run *run, struct bench *bench)
         return ranks_own() > 0 ? MINIAPP_DONE : start_end(run);
     if (!options->every || row->samples.count == 0 || row->good_step == steps_done(run, row))
         return MINIAPP_DONE;
-    const enum miniapp_status status = check_row(run, row, &bad, &found);
-    if (status || !bad)
+    const enum miniapp_status status = check_row(run, row, &found);
+    if (status || !found.is_there)
         return status ? status : write_state(run, row);
-    return note(run, row, bad, &found, steps_done(run, row)); /* the last good snapshot stays */
+    return note(run, row, &found, steps_done(run, row)); /* the last good snapshot stays */
 }
 
 /* ---- where it went wrong ---- */
@@ -514,10 +504,9 @@ enum miniapp_status steps_find_nonfinite(struct run *run, struct bench *bench, s
         for (size_t i = 0; i < row->field_count && !status; i++) {
             struct nonfinite found = {0};
             if (row->fields[i].is_result)
-                status =
-                    find_nonfinite(run->input, row, &row->fields[i], run->options.allow, &found);
+                status = find_nonfinite(run, row, &row->fields[i], &found);
             if (!status && found.is_there)
-                status = note(run, row, &row->fields[i], &found, step);
+                status = note(run, row, &found, step);
             is_there |= found.is_there;
         }
     }
