@@ -436,22 +436,19 @@ enum miniapp_status row_settle(struct row *row)
     return status || !again ? status : miniapp_plan_run(row->plan);
 }
 
-static void close_row(struct row *row)
-{
-    miniapp_plan_free(row->plan);
-    for (size_t i = 0; i < row->field_count; i++)
-        free(row->fields[i].before);
-    free(row->fields);
-    free(row->step_seconds);
-    free(row->budgets);
-    free(row->samples.seconds);
-    free(row->empty.seconds);
-}
-
 void bench_close(struct bench *bench)
 {
-    for (int i = 0; i < bench->count; i++)
-        close_row(&bench->rows[i]);
+    for (int r = 0; r < bench->count; r++) {
+        struct row *const row = &bench->rows[r];
+        miniapp_plan_free(row->plan);
+        for (size_t i = 0; i < row->field_count; i++)
+            free(row->fields[i].before);
+        free(row->fields);
+        free(row->step_seconds);
+        free(row->budgets);
+        free(row->samples.seconds);
+        free(row->empty.seconds);
+    }
     for (size_t i = 0; i < bench->state_count; i++)
         miniapp_state_free(bench->states[i]);
     free(bench->states);

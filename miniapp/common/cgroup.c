@@ -65,32 +65,21 @@ static double cpus_of(const char *folder)
                 quota > 0 ? quota / read_number(folder, "cpu.cfs_period_us", "%lf") : NAN);
 }
 
-/* Whether a comma-separated list has the word. */
-static bool lists(const char *list, const char *word)
-{
-    char commas[PATH + 8], wanted[64];
-    snprintf(commas, sizeof(commas), ",%s,", list);
-    snprintf(wanted, sizeof(wanted), ",%s,", word);
-    return strstr(commas, wanted) != NULL;
-}
-
 /* The path of this process's group, for a controller of v1 or for all of them in v2 (""). It is
  * relative to the root; a container sees its own group as the root. Lines of the file are
- * number:controllers:group. */
+ * number:controllers:group, with commas between controllers. */
 static void find_group(const char *controller, char group[PATH])
 {
     char line[PATH];
     FILE *file = fopen("/proc/self/cgroup", "r");
     group[0] = '\0';
     while (file && fgets(line, sizeof(line), file)) {
-        char *controllers = strchr(line, ':');
-        char *path = controllers ? strchr(controllers + 1, ':') : NULL;
-        if (!path)
-            continue;
-        *path++ = '\0';
-        path[strcspn(path, "\n")] = '\0';
-        if (controller[0] ? lists(controllers + 1, controller) : controllers[1] == '\0')
-            snprintf(group, PATH, "%s", path);
+        char *rest = line + strcspn(line, ":");
+        rest += *rest == ':';
+        char *controllers = strsep(&rest, ":");
+        for (char *word; rest && (word = strsep(&controllers, ","));)
+            if (strcmp(word, controller) == 0)
+                snprintf(group, PATH, "%.*s", (int)strcspn(rest, "\n"), rest);
     }
     if (file)
         fclose(file);

@@ -12,19 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_shared_object(const char *path)
-{
-    return strstr(basename(path), ".so") != NULL;
-}
-
 /* The file that this code is in: the program, or the shared library. */
 static void own_path(char path[PATH_MAX])
 {
     Dl_info here;
     ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
     path[length > 0 ? length : 0] = '\0';
-    if (dladdr((void *)own_path, &here) && here.dli_fname && is_shared_object(here.dli_fname) &&
-        !realpath(here.dli_fname, path))
+    if (dladdr((void *)own_path, &here) && here.dli_fname &&
+        strstr(basename(here.dli_fname), ".so") && !realpath(here.dli_fname, path))
         snprintf(path, PATH_MAX, "%s", here.dli_fname);
 }
 

@@ -14,12 +14,6 @@
 
 /* ---- what the input lacks ---- */
 
-static bool is_absent(const struct run *run, const char *name)
-{
-    const struct miniapp_field *const field = miniapp_field_find(name);
-    return run_reads(&run->options, field) && !miniapp_input_has(run->input, field);
-}
-
 static void add_absent(const struct run *run, const struct miniapp_field *field,
                        char text[PROVENANCE_TEXT])
 {
@@ -49,7 +43,8 @@ const char *absent_text(const struct run *run, char text[PROVENANCE_TEXT])
     text[0] = '\0';
     for (size_t i = 0; i < miniapp_field_count(); i++) {
         const struct miniapp_field *const field = miniapp_field_at(i);
-        if (miniapp_is_real(miniapp_field_type(field)) && is_absent(run, miniapp_field_name(field)))
+        if (miniapp_is_real(miniapp_field_type(field)) && run_reads(&run->options, field) &&
+            !miniapp_input_has(run->input, field))
             add_absent(run, field, text);
     }
     if (run->by_spacing[0])

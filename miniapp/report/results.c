@@ -251,16 +251,12 @@ static bool same_curve(const struct result *a, const struct result *b)
 double results_points_to_win(const struct results *results, const struct result *result)
 {
     double wins_from = INFINITY, loses_at = 0;
-    for_each_result (other, results) {
-        const double points = (double)miniapp_grid_points(&other->grid);
+    for_each_result (other, results)
         if (same_curve(other, result) && other->speedup <= 1)
-            loses_at = fmax(loses_at, points);
-    }
-    for_each_result (other, results) {
-        const double points = (double)miniapp_grid_points(&other->grid);
-        if (same_curve(other, result) && points > loses_at)
-            wins_from = fmin(wins_from, points);
-    }
+            loses_at = fmax(loses_at, result_points(other));
+    for_each_result (other, results)
+        if (same_curve(other, result) && result_points(other) > loses_at)
+            wins_from = fmin(wins_from, result_points(other));
     return wins_from;
 }
 

@@ -13,12 +13,6 @@ static double deviation(double x, double ref)
     return isfinite(distance) ? distance : INFINITY;
 }
 
-/* The difference as a multiple of what is tolerated. */
-static double in_tolerances(double off, double tolerated)
-{
-    return off > 0 ? off / tolerated : 0;
-}
-
 void compare_begin(struct comparison *comparison, const struct miniapp_reference *reference)
 {
     *comparison = (struct comparison){
@@ -31,7 +25,7 @@ static void compare_one(struct comparison *comparison, double value, double ref,
     const double off = deviation(value, ref);
     const double size = isfinite(ref) ? fabs(ref) : 0;
     const double tolerated = verdict->atol + verdict->rtol * size;
-    const double relative = in_tolerances(off, tolerated);
+    const double relative = off > 0 ? off / tolerated : 0;
     comparison->nonzero += size > 0;
     comparison->below += size > 0 && size <= verdict->atol;
     verdict->compared += size > 0 || (isfinite(value) && value != 0);
