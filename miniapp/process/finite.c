@@ -63,10 +63,8 @@ enum miniapp_status find_nonfinite(const struct run *run, const struct row *row,
 {
     const int allow = run->options.allow;
     const bool ghosts = miniapp_input_facts(run->input).has_ghosts;
-    const struct block block = block_of(&row->blocks, ranks_own());
     const struct planes planes = planes_of(output->field, &row->part);
-    const struct part part =
-        part_of_block(&row->blocks, &block, planes.has_x, planes.has_y, ghosts);
+    const struct part part = part_of_rank(&row->blocks, ranks_own(), output->field, ghosts);
     *found = (struct nonfinite){.output = output,
                                 .grid = ghosts ? row->grid : miniapp_grid_interior(&row->grid),
                                 .least = -DBL_MAX,

@@ -1,5 +1,6 @@
 #include "blocks.h"
 #include "status.h"
+#include "table.h"
 
 static size_t inner(size_t cells)
 {
@@ -95,15 +96,8 @@ size_t least_cells(const struct blocks *blocks, enum miniapp_axis axis)
 
 struct planes planes_of(const struct miniapp_field *field, const struct miniapp_grid *grid)
 {
-    struct planes planes = {.nx = 1, .ny = 1};
-    for (int i = 0; i < miniapp_field_rank(field); i++) {
-        planes.has_x |= miniapp_field_axis(field, i) == MINIAPP_X;
-        planes.has_y |= miniapp_field_axis(field, i) == MINIAPP_Y;
-    }
-    if (planes.has_x)
-        planes.nx = grid->nx;
-    if (planes.has_y)
-        planes.ny = grid->ny;
+    struct planes planes = {.nx = has_axis(field, MINIAPP_X) ? grid->nx : 1,
+                            .ny = has_axis(field, MINIAPP_Y) ? grid->ny : 1};
     planes.elements = planes.nx * planes.ny;
     planes.count = miniapp_field_elements(field, grid) / planes.elements;
     return planes;
@@ -114,24 +108,25 @@ struct stretch {
     size_t start, count, in_block, at, in_whole;
 };
 
-static struct stretch stretch_of(bool has_axis, bool ghosts, int place, int blocks, size_t cells,
+static struct stretch stretch_of(bool is_there, bool ghosts, int place, int blocks, size_t cells,
                                  size_t first, size_t all)
 {
     const size_t low = ghosts && place == 0 ? 0 : MINIAPP_HALO;
     const size_t high = ghosts && place == blocks - 1 ? 0 : MINIAPP_HALO;
     const size_t edge = ghosts ? 0 : MINIAPP_HALO;
-    if (!has_axis)
+    if (!is_there)
         return (struct stretch){0, place == 0, 1, 0, 1};
     return (struct stretch){low, cells - low - high, cells, first + low - edge, all - 2 * edge};
 }
 
-struct part part_of_block(const struct blocks *blocks, const struct block *block, bool has_x,
-                          bool has_y, bool ghosts)
+struct part part_of_rank(const struct blocks *blocks, int rank, const struct miniapp_field *field,
+                         bool ghosts)
 {
-    const struct stretch x = stretch_of(has_x, ghosts, block->x, blocks->along_x, block->grid.nx,
-                                        block->x0, blocks->whole.nx);
-    const struct stretch y = stretch_of(has_y, ghosts, block->y, blocks->along_y, block->grid.ny,
-                                        block->y0, blocks->whole.ny);
+    const struct block block = block_of(blocks, rank);
+    const struct stretch x = stretch_of(has_axis(field, MINIAPP_X), ghosts, block.x,
+                                        blocks->along_x, block.grid.nx, block.x0, blocks->whole.nx);
+    const struct stretch y = stretch_of(has_axis(field, MINIAPP_Y), ghosts, block.y,
+                                        blocks->along_y, block.grid.ny, block.y0, blocks->whole.ny);
     return (struct part){x.start, y.start, x.count,    y.count,   x.in_block,
                          x.at,    y.at,    x.in_whole, y.in_whole};
 }

@@ -37,20 +37,19 @@ size_t least_cells(const struct blocks *blocks, enum miniapp_axis axis);
  * processes: how many, their elements, and those along x and y, 1 where it lacks the axis. */
 struct planes {
     size_t count, elements, nx, ny;
-    bool has_x, has_y;
 };
 struct planes planes_of(const struct miniapp_field *field, const struct miniapp_grid *grid);
 
-/* The part of a plane that belongs to a block: its interior and, if ghosts are wanted, those at the
- * edges of the ocean. Each cell of the whole belongs to exactly one block; if a field lacks an
- * axis, its only cell along that axis belongs to the first block. */
+/* The part of a field's plane that belongs to a rank's block: its interior and, if ghosts are
+ * wanted, those at the edges of the ocean. Each cell of the whole belongs to exactly one block; if
+ * a field lacks an axis, its only cell along that axis belongs to the first block. */
 struct part {
     size_t x0, y0, nx, ny;     /* in the block's plane */
     size_t block_nx;           /* the length of that plane's rows */
     size_t whole_x0, whole_y0; /* where it lies in the plane of the whole */
     size_t whole_nx, whole_ny;
 };
-struct part part_of_block(const struct blocks *blocks, const struct block *block, bool has_x,
-                          bool has_y, bool ghosts);
+struct part part_of_rank(const struct blocks *blocks, int rank, const struct miniapp_field *field,
+                         bool ghosts);
 
 #endif

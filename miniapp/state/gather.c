@@ -13,25 +13,17 @@ static void copy_part(const double *from, size_t from_nx, double *to, size_t to_
         memcpy(to + y * to_nx, from + y * from_nx, nx * sizeof(*to));
 }
 
-static struct part part_of_rank(const struct miniapp_field *field, const struct blocks *blocks,
-                                int rank, bool ghosts)
-{
-    const struct block block = block_of(blocks, rank);
-    return part_of_block(blocks, &block, has_axis(field, MINIAPP_X), has_axis(field, MINIAPP_Y),
-                         ghosts);
-}
-
 /* All of it goes through the first process, which holds no more than a plane. */
 static void gather(const struct miniapp_field *field, const struct blocks *blocks,
                    const double *own, bool ghosts, double *values, double *plane)
 {
-    const struct part part = part_of_rank(field, blocks, ranks_own(), ghosts);
+    const struct part part = part_of_rank(blocks, ranks_own(), field, ghosts);
     copy_part(own + part.y0 * part.block_nx + part.x0, part.block_nx, values, part.nx, part.nx,
               part.ny);
     if (ranks_own() > 0)
         ranks_send(0, values, part.nx * part.ny * sizeof(*values));
     for (int rank = 0; rank < ranks_count() && ranks_own() == 0; rank++) {
-        const struct part theirs = part_of_rank(field, blocks, rank, ghosts);
+        const struct part theirs = part_of_rank(blocks, rank, field, ghosts);
         if (rank > 0)
             ranks_receive(rank, values, theirs.nx * theirs.ny * sizeof(*values));
         copy_part(values, theirs.nx, plane + theirs.whole_y0 * theirs.whole_nx + theirs.whole_x0,
@@ -54,7 +46,8 @@ enum miniapp_status state_get_interior(struct miniapp_state *state, const struct
                                        size_t first, size_t count, double *values)
 {
     const struct planes p = slot_planes(state, slot);
-    const size_t west = p.has_x ? MINIAPP_HALO : 0, south = p.has_y ? MINIAPP_HALO : 0;
+    const size_t west = has_axis(slot->field, MINIAPP_X) ? MINIAPP_HALO : 0;
+    const size_t south = has_axis(slot->field, MINIAPP_Y) ? MINIAPP_HALO : 0;
     const size_t nx = p.nx - 2 * west, ny = p.ny - 2 * south;
     double *own;
     for (size_t plane = 0; plane < count; plane++) {
