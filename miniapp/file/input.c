@@ -317,8 +317,7 @@ static enum miniapp_status set_grid(struct miniapp_input *input)
                         "%s: %zu cells along %s are too few, since at least %zu are needed",
                         input->path, *length, miniapp_axis_name(axis), own_least);
     }
-    const struct window own = own_window(input);
-    move_window(input, &own);
+    move_window(input, own_window(input));
     snprintf(input->grid_text, sizeof(input->grid_text), "%zu x %zu x %zu points, %s%s",
              input->window.whole.nx, input->window.whole.ny, input->window.whole.nz,
              input->window.has_ghosts ? "two ghosts on each side" : "no ghosts",
@@ -376,10 +375,9 @@ static enum miniapp_status look_for_water(struct miniapp_input *input)
 
 enum miniapp_status miniapp_input_check(struct miniapp_input *input)
 {
-    const struct window own = own_window(input);
     if (input->was_refused) /* what is wrong was reported already */
         return fail(MINIAPP_INPUT, "%s: its fields were checked, and cannot be used", input->path);
-    move_window(input, &own);
+    move_window(input, own_window(input));
     enum miniapp_status status = check_still_same(input);
     if (!status)
         status = check_fields(input);

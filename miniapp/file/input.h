@@ -124,7 +124,7 @@ void drop_masks(struct miniapp_input *input);
 /* Sets the window that is read next, and drops the masks of another window. A window has one more
  * column and row than is wanted, if the file has them: these cells, the margin, decide whether the
  * faces between them and the others are open. The margin's own faces are not known. */
-void move_window(struct miniapp_input *input, const struct window *window);
+void move_window(struct miniapp_input *input, struct window window);
 
 /* The rows that this process checks, which are all rows if it is the only one; and their window. */
 struct cells own_rows(const struct miniapp_input *input);

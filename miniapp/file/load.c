@@ -134,8 +134,7 @@ enum miniapp_status miniapp_input_load(struct miniapp_input *input,
                     input->path, field->name);
     for (size_t i = 0; i < count; i++)
         TRY(check_array(input, field, &targets[i]));
-    const struct window window = window_for(input, targets, count);
-    move_window(input, &window);
+    move_window(input, window_for(input, targets, count));
     input->precision = narrowest(targets, count);
     TRY(check_still_same(input));
     for (size_t i = 0; i < count; i++)

@@ -186,11 +186,10 @@ static void look_at_level(const struct miniapp_input *input, const uint8_t *wet,
 
 enum miniapp_status look_at_water(struct miniapp_input *input, struct miniapp_water *water)
 {
-    const struct window own = own_window(input);
     const uint8_t *wet;
     double *line[LINES] = {NULL};
     enum field_id source;
-    move_window(input, &own);
+    move_window(input, own_window(input));
     enum miniapp_status status = find_cells(input, &wet, &source);
     for (int l = 0; l < LINES && has_scales(input) && !status; l++)
         status = read_field(input, ids[l], &line[l]);

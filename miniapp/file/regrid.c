@@ -118,7 +118,7 @@ struct cells regrid_sources(enum miniapp_axis axis, const struct window *from,
     const double end = start_of(last.inside + 1, axes.from, axes.to);
     const struct cells covered = {axes.from_ghosts + (size_t)start,
                                   axes.from_ghosts + (size_t)fmin(ceil(end), (double)axes.from)};
-    return cells_of_both(&cells, &covered);
+    return cells_of_both(cells, covered);
 }
 
 /* ---- a field ---- */

@@ -15,12 +15,12 @@ void drop_masks(struct miniapp_input *input)
     }
 }
 
-void move_window(struct miniapp_input *input, const struct window *window)
+void move_window(struct miniapp_input *input, struct window window)
 {
-    if (is_same_window(&input->window, window))
+    if (is_same_window(&input->window, &window))
         return;
     drop_masks(input);
-    input->window = *window;
+    input->window = window;
 }
 
 /* ---- choosing it ---- */
@@ -30,15 +30,14 @@ static size_t with_margin(size_t end, size_t cells)
     return end < cells ? end + 1 : end;
 }
 
-static struct window window_from(const struct miniapp_input *input, const struct cells *x,
-                                 const struct cells *y)
+static struct window window_from(const struct miniapp_input *input, struct cells x, struct cells y)
 {
     struct window window = input->window;
-    window.grid.nx = with_margin(x->end, window.whole.nx) - x->first;
-    window.grid.ny = with_margin(y->end, window.whole.ny) - y->first;
+    window.grid.nx = with_margin(x.end, window.whole.nx) - x.first;
+    window.grid.ny = with_margin(y.end, window.whole.ny) - y.first;
     window.grid.nz = window.whole.nz;
-    window.x0 = x->first;
-    window.y0 = y->first;
+    window.x0 = x.first;
+    window.y0 = y.first;
     return window;
 }
 
@@ -52,9 +51,9 @@ struct cells own_rows(const struct miniapp_input *input)
 /* A process that has no rows of its own, where rows are few, looks at one of another. */
 struct window own_window(const struct miniapp_input *input)
 {
-    const struct cells x = {0, input->window.whole.nx}, own = own_rows(input);
-    const struct cells y = {own.first, own.end > own.first ? own.end : own.first + 1};
-    return window_from(input, &x, &y);
+    struct cells rows = own_rows(input);
+    rows.end += rows.end == rows.first;
+    return window_from(input, (struct cells){0, input->window.whole.nx}, rows);
 }
 
 struct window window_of_state(const struct miniapp_state *state)
@@ -68,8 +67,7 @@ static struct cells cells_for(const struct miniapp_input *input, enum miniapp_ax
     struct cells all = {SIZE_MAX, 0};
     for (size_t i = 0; i < count; i++) {
         const struct window to = window_of_state(targets[i].state);
-        const struct cells cells = regrid_sources(axis, &input->window, &to, targets[i].resample);
-        all = cells_of_both(&all, &cells);
+        all = cells_of_both(all, regrid_sources(axis, &input->window, &to, targets[i].resample));
     }
     return all;
 }
@@ -77,11 +75,9 @@ static struct cells cells_for(const struct miniapp_input *input, enum miniapp_ax
 struct window window_for(const struct miniapp_input *input,
                          const struct miniapp_destination *targets, size_t count)
 {
-    if (count == 0)
-        return own_window(input);
-    const struct cells x = cells_for(input, MINIAPP_X, targets, count);
-    const struct cells y = cells_for(input, MINIAPP_Y, targets, count);
-    return window_from(input, &x, &y);
+    return count == 0 ? own_window(input)
+                      : window_from(input, cells_for(input, MINIAPP_X, targets, count),
+                                    cells_for(input, MINIAPP_Y, targets, count));
 }
 
 /* ---- places in it ---- */

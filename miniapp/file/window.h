@@ -40,10 +40,9 @@ struct cells {
 };
 
 /* The smallest range that contains both. */
-static inline struct cells cells_of_both(const struct cells *a, const struct cells *b)
+static inline struct cells cells_of_both(struct cells a, struct cells b)
 {
-    return (struct cells){a->first < b->first ? a->first : b->first,
-                          a->end > b->end ? a->end : b->end};
+    return (struct cells){a.first < b.first ? a.first : b.first, a.end > b.end ? a.end : b.end};
 }
 
 #endif

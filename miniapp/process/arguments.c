@@ -184,21 +184,19 @@ static error_t add_precision(struct options *options, const char *name)
                                 &precision, sizeof(precision));
 }
 
-static error_t add_grid(struct options *options, const char *option,
-                        const struct miniapp_grid *grid)
+static error_t add_grid(struct options *options, const char *option, struct miniapp_grid grid)
 {
-    return add_once(option, options->shapes, &options->shape_count, grid, sizeof(*grid));
+    return add_once(option, options->shapes, &options->shape_count, &grid, sizeof(grid));
 }
 
 static error_t add_shape(struct options *options, const char *option, const char *text,
-                         const struct miniapp_grid *grid)
+                         struct miniapp_grid grid)
 {
-    if (grid->nx < MINIAPP_MIN_CELLS || grid->ny < MINIAPP_MIN_CELLS)
+    if (grid.nx < MINIAPP_MIN_CELLS || grid.ny < MINIAPP_MIN_CELLS)
         return refuse("--%s %s makes %zu x %zu x %zu points, too few for %d ghost cells on "
                       "each side",
-                      option, text, grid->nx, grid->ny, grid->nz, MINIAPP_HALO);
-    if (grid->nx > MINIAPP_MAX_CELLS || grid->ny > MINIAPP_MAX_CELLS ||
-        grid->nz > MINIAPP_MAX_CELLS)
+                      option, text, grid.nx, grid.ny, grid.nz, MINIAPP_HALO);
+    if (grid.nx > MINIAPP_MAX_CELLS || grid.ny > MINIAPP_MAX_CELLS || grid.nz > MINIAPP_MAX_CELLS)
         return refuse("--%s %s: an axis has at most %d cells", option, text, MINIAPP_MAX_CELLS);
     return add_grid(options, option, grid);
 }
@@ -207,21 +205,16 @@ static error_t add_size(struct options *options, const char *text)
 {
     size_t points;
     if (strcmp(text, "memory") == 0)
-        return add_grid(options, "size", &grid_beyond_caches);
+        return add_grid(options, "size", grid_beyond_caches);
     const error_t error = parse_count("size", text, 1, 1e15, &points);
-    if (error)
-        return error;
-    const struct miniapp_grid grid = grid_of_size(points);
-    return add_shape(options, "size", text, &grid);
+    return error ? error : add_shape(options, "size", text, grid_of_size(points));
 }
 
 static error_t add_sweep(struct options *options)
 {
     error_t error = 0;
-    for (size_t points = 1 << 12; points <= 1 << 22 && !error; points *= 4) {
-        const struct miniapp_grid grid = grid_of_size(points);
-        error = add_shape(options, "size", "by --sweep", &grid);
-    }
+    for (size_t points = 1 << 12; points <= 1 << 22 && !error; points *= 4)
+        error = add_shape(options, "size", "by --sweep", grid_of_size(points));
     return error;
 }
 
@@ -243,8 +236,8 @@ static error_t parse_shape(struct options *options, const char *text)
     size_t lengths[3];
     if (!parse_lengths(text, 3, lengths) || lengths[2] == 0)
         return refuse("--shape takes three whole numbers such as 94x44x20, not '%s'", text);
-    const struct miniapp_grid grid = {lengths[0], lengths[1], lengths[2]};
-    return add_shape(options, "shape", text, &grid);
+    return add_shape(options, "shape", text,
+                     (struct miniapp_grid){lengths[0], lengths[1], lengths[2]});
 }
 
 static error_t set_blocks(struct options *options, const char *text)
