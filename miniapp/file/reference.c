@@ -185,37 +185,27 @@ static enum miniapp_status open_reference(struct miniapp_references *references,
     return open_dataset(references->file, path, name, dataset);
 }
 
-static enum miniapp_status read_reference(struct miniapp_references *references,
-                                          const char *sequence, const struct miniapp_field *field,
-                                          const struct miniapp_grid *grid,
-                                          enum miniapp_precision precision, int allow,
-                                          struct miniapp_reference *reference)
-{
-    const char *const path = references->path;
-    const size_t elements = miniapp_field_elements(field, grid);
-    CLOSED hid_t dataset = H5I_INVALID_HID;
-    TRY(open_file_of(references, sequence));
-    TRY(open_reference(references, sequence, field, &dataset));
-    reference->values = malloc(elements * sizeof(*reference->values));
-    TRY(allocated(reference->values, "the reference of '%s'", field->name));
-    TRY(read_whole(dataset, path, field, grid, reference->values));
-    TRY(check_plausible(path, field, grid, reference->values, allow));
-    return read_tolerances(dataset, path, field->name, precision,
-                           scale_of(field, reference->values, elements), reference);
-}
-
 enum miniapp_status miniapp_reference_read(struct miniapp_references *references,
                                            const char *sequence, const struct miniapp_field *field,
                                            const struct miniapp_grid *grid,
                                            enum miniapp_precision precision, int allow,
                                            struct miniapp_reference *reference)
 {
+    const char *const path = references->path;
+    const size_t elements = miniapp_field_elements(field, grid);
+    CLOSED hid_t dataset = H5I_INVALID_HID;
+    OWNED double *values = malloc(elements * sizeof(*values));
     *reference = (struct miniapp_reference){0};
-    const enum miniapp_status status =
-        read_reference(references, sequence, field, grid, precision, allow, reference);
-    if (status)
-        miniapp_reference_release(reference);
-    return status;
+    TRY(open_file_of(references, sequence));
+    TRY(open_reference(references, sequence, field, &dataset));
+    TRY(allocated(values, "the reference of '%s'", field->name));
+    TRY(read_whole(dataset, path, field, grid, values));
+    TRY(check_plausible(path, field, grid, values, allow));
+    TRY(read_tolerances(dataset, path, field->name, precision, scale_of(field, values, elements),
+                        reference));
+    reference->values = values;
+    values = NULL; /* the caller owns them now */
+    return MINIAPP_DONE;
 }
 
 void miniapp_reference_release(struct miniapp_reference *reference)

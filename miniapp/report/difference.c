@@ -71,36 +71,27 @@ static void compare_settings(struct difference *found, const char *then, const c
 
 /* ---- all items ---- */
 
-/* A digest says nothing to people without the name of its file. */
-static void append_file(char said[SAID_TEXT], const char *file)
+static void append_file(char said[SAID_TEXT], const struct provenance *provenance)
 {
+    const char *const file = provenance_text(provenance, "input");
     const size_t used = strlen(said);
     if (file[0])
         snprintf(said + used, SAID_TEXT - used, " of %s", file);
 }
 
-static void compare_digests(struct difference *found, const struct provenance *then,
-                            const struct provenance *now, const char *name, const char *files)
-{
-    const char *const before = provenance_text(then, name), *const after =
-                                                                provenance_text(now, name);
-    if (!compare_values(found, name, strlen(name), before, after))
-        return;
-    append_file(found->then, provenance_text(then, files));
-    append_file(found->now, provenance_text(now, files));
-}
-
+/* A digest says nothing to people without the name of its file. */
 static void compare_item(struct difference *found, const struct provenance *then,
                          const struct provenance *now, const char *name)
 {
-    const char *const before = provenance_text(then, name), *const after =
-                                                                provenance_text(now, name);
-    if (strcmp(name, "settings") == 0)
+    const char *const before = provenance_text(then, name);
+    const char *const after = provenance_text(now, name);
+    if (strcmp(name, "settings") == 0) {
         compare_settings(found, before, after);
-    else if (strcmp(name, "input_sha256") == 0)
-        compare_digests(found, then, now, name, "input");
-    else
-        compare_values(found, name, strlen(name), before, after);
+    } else if (compare_values(found, name, strlen(name), before, after) &&
+               strcmp(name, "input_sha256") == 0) {
+        append_file(found->then, then);
+        append_file(found->now, now);
+    }
 }
 
 enum miniapp_status check_alike(const char *path, const char *what, const struct provenance *then,
