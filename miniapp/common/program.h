@@ -428,8 +428,7 @@ enum miniapp_status miniapp_flow_measure(struct miniapp_state *, const struct mi
 
 /* MINIAPP_INPUT if a cell gains or loses more than is tolerated, or leaks, or if psi does not fit.
  * The message begins with the path, which may be "", adds `ghosts` to the indices of the cell, and
- * says what accepts the flow.
- */
+ * says what accepts the flow. */
 enum miniapp_status miniapp_flow_judge(const struct miniapp_flow *, size_t ghosts, const char *path,
                                        const char *remedy);
 

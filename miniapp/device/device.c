@@ -246,8 +246,7 @@ const struct miniapp_variant *miniapp_variants(size_t *count)
     return variants;
 }
 
-/* The runtime may already have started the device, and loads the variant's code by the next probe.
- */
+/* The runtime may have started the device already: the next probe loads the variant's code. */
 static bool open_variant(struct miniapp_device *device, char reason[DEVICE_TEXT])
 {
     char file[64];

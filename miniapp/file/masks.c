@@ -121,8 +121,7 @@ enum miniapp_status find_water(struct miniapp_input *input, enum field_id mask,
 static const enum field_id cell_masks[] = {FIELD_maskT, FIELD_maskW, FIELD_kbot};
 enum { CELL_MASKS = sizeof(cell_masks) / sizeof(*cell_masks) };
 
-/* The water cells by the first of maskT, maskW and kbot that the kernels read and that is not bad.
- */
+/* The water cells by the first of maskT, maskW and kbot that the kernels read and is not bad. */
 static enum miniapp_status find_cells(struct miniapp_input *input, const uint8_t **water,
                                       enum field_id *source)
 {

@@ -1,5 +1,4 @@
-/* Going on from a snapshot (snapshot.c), and putting fields into the form that they have after one.
- */
+/* Going on from a snapshot (snapshot.c), and giving fields the form that they have after one. */
 #include "hdf5_file.h"
 #include "input.h"
 #include "output.h"

@@ -39,8 +39,7 @@ enum miniapp_status miniapp_output_wall(struct miniapp_output *output, struct mi
     return is_written ? MINIAPP_DONE : output_failed(output);
 }
 
-/* Puts a row of the whole ocean's interior into a state that has the row, ghosts along x included.
- */
+/* Puts a row of the whole ocean's interior, and its ghosts along x, into a state that has it. */
 static enum miniapp_status set_wall(struct miniapp_state *state, const char *name,
                                     const double *wall)
 {

@@ -125,8 +125,7 @@ enum miniapp_status choose_settings(struct run *run)
 
 /* ---- grids ---- */
 
-/* Fields in a cache of a quarter of their size are read from memory nearly as if there were none.
- */
+/* Fields four times as large as a cache are read from memory nearly as if there were none. */
 enum { TIMES_THE_CACHES = 4 };
 
 static double cache_of(const struct run *run, const struct miniapp_device *device)

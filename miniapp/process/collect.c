@@ -42,8 +42,7 @@ enum miniapp_status check_reference(struct run *run)
     return MINIAPP_DONE;
 }
 
-/* The uses of an output: it is compared, hashed and written, plane by plane, by the first process.
- */
+/* The uses of an output: the first process compares, hashes and writes it, plane by plane. */
 struct output_use {
     struct run *run;
     const struct row *row;

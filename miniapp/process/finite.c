@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* It has no branches, so that it takes no longer than reading the memory does. NaN is in no range.
- */
+/* It has no branches, so that it takes no longer than reading memory does. NaN is in no range. */
 static bool are_all_within(const double *values, size_t count, double least, double most)
 {
     int odd = 0;

@@ -79,8 +79,7 @@ static enum miniapp_status open_folder(const struct run *run, DIR **entries)
                            strerror(errno));
 }
 
-/* The step of the next file that has the name of a snapshot of the run, in any order; 0 at the end.
- */
+/* The step of the next file, in any order, that has the name of a snapshot; 0 at the end. */
 static size_t next_snapshot(const struct run *run, DIR *entries)
 {
     size_t step = 0;

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a field has a meaning: by a mask on (z, y, x) or kbot on (y, x); everywhere without them.
- */
+/* Where a field has a meaning: by a mask on (z, y, x) or kbot on (y, x); else everywhere. */
 struct water {
     const uint8_t *mask;
     const int32_t *kbot;

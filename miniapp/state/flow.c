@@ -1,6 +1,5 @@
 /* The flow in which steps in time are made: how fast it is, whether it is free of divergence, and
- * whether the streamfunction fits it.
- */
+ * whether the streamfunction fits it. */
 #include "external/islands.h"
 #include "owned.h"
 #include "ranks.h"
@@ -18,8 +17,7 @@ static const double most_below = 1e-4, most_in_top_level = 0.05;
  * taken one at a time. */
 enum { U, V, W, MASK, BELOW, LEVELS, DXT = LEVELS, DYT, COST, COSU, DZT, ARRAYS };
 
-/* And planes of what u and v carry through the eastern and northern faces of columns, and of psi.
- */
+/* And planes of what u and v carry through eastern and northern faces of columns, and of psi. */
 enum { TRANSPORT = ARRAYS, PSI = TRANSPORT + 2, ALL };
 static const char *const names[ALL] = {"u",    "v",    "w",   "maskT", "w", "dxt", "dyt",
                                        "cost", "cosu", "dzt", "u",     "v", "psi"};
@@ -93,8 +91,7 @@ static void look_beyond_sides(struct scan *scan, size_t x, size_t y, size_t z)
     note_cell(flow->beside, x, y, z);
 }
 
-/* Adds what flows through the eastern and northern faces of a cell of water, where they are open.
- */
+/* Adds what flows through the eastern and northern face of a cell of water, if they are open. */
 static void add_transports(struct scan *scan, size_t x, size_t y, size_t z)
 {
     double *const *const a = scan->array;

@@ -172,8 +172,7 @@ static bool reads_more(const struct argument *argument, const signed char ghosts
     return false;
 }
 
-/* The first use of a field, with these ghosts current, in the steps from `begin` to before `end`.
- */
+/* The first use of a field, with these ghosts current, in steps from `begin` to before `end`. */
 static enum use first_use(const struct miniapp_plan *plan, size_t begin, size_t end,
                           const struct slot *slot, const signed char *ghosts)
 {
