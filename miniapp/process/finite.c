@@ -25,17 +25,17 @@ static bool are_all_within(const double *values, size_t count, double least, dou
 static void look_through(const double *values, const struct part *part, size_t plane,
                          struct nonfinite *found)
 {
-    const size_t elements = part->whole_nx * part->whole_ny;
-    for (size_t y = 0; y < part->ny && !found->is_there; y++) {
-        const double *const row = values + (part->y0 + y) * part->block_nx + part->x0;
+    const size_t elements = part->x.whole_all * part->y.whole_all;
+    for (size_t y = 0; y < part->y.count && !found->is_there; y++) {
+        const double *const row = values + (part->y.start + y) * part->x.all + part->x.start;
         size_t x = 0;
-        if (are_all_within(row, part->nx, found->least, found->most))
+        if (are_all_within(row, part->x.count, found->least, found->most))
             continue;
         while (row[x] >= found->least && row[x] <= found->most)
             x++;
         found->is_there = true;
-        found->element =
-            plane * elements + (part->whole_y0 + y) * part->whole_nx + part->whole_x0 + x;
+        found->element = plane * elements + (part->y.whole_start + y) * part->x.whole_all +
+                         part->x.whole_start + x;
         found->value = isnan(row[x]) ? NAN : row[x]; /* without the sign of a NaN */
     }
 }

@@ -103,11 +103,6 @@ struct planes planes_of(const struct miniapp_field *field, const struct miniapp_
     return planes;
 }
 
-/* One axis of a part. */
-struct stretch {
-    size_t start, count, in_block, at, in_whole;
-};
-
 static struct stretch stretch_of(bool is_there, bool ghosts, int place, int blocks, size_t cells,
                                  size_t first, size_t all)
 {
@@ -123,10 +118,8 @@ struct part part_of_rank(const struct blocks *blocks, int rank, const struct min
                          bool ghosts)
 {
     const struct block block = block_of(blocks, rank);
-    const struct stretch x = stretch_of(has_axis(field, MINIAPP_X), ghosts, block.x,
-                                        blocks->along_x, block.grid.nx, block.x0, blocks->whole.nx);
-    const struct stretch y = stretch_of(has_axis(field, MINIAPP_Y), ghosts, block.y,
-                                        blocks->along_y, block.grid.ny, block.y0, blocks->whole.ny);
-    return (struct part){x.start, y.start, x.count,    y.count,   x.in_block,
-                         x.at,    y.at,    x.in_whole, y.in_whole};
+    return (struct part){stretch_of(has_axis(field, MINIAPP_X), ghosts, block.x, blocks->along_x,
+                                    block.grid.nx, block.x0, blocks->whole.nx),
+                         stretch_of(has_axis(field, MINIAPP_Y), ghosts, block.y, blocks->along_y,
+                                    block.grid.ny, block.y0, blocks->whole.ny)};
 }

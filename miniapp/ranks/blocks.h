@@ -44,10 +44,10 @@ struct planes planes_of(const struct miniapp_field *field, const struct miniapp_
  * wanted, those at the edges of the ocean. Each cell of the whole belongs to exactly one block; if
  * a field lacks an axis, its only cell along that axis belongs to the first block. */
 struct part {
-    size_t x0, y0, nx, ny;     /* in the block's plane */
-    size_t block_nx;           /* the length of that plane's rows */
-    size_t whole_x0, whole_y0; /* where it lies in the plane of the whole */
-    size_t whole_nx, whole_ny;
+    struct stretch {
+        size_t start, count, all; /* in the block's plane, which has `all` along the axis */
+        size_t whole_start, whole_all;
+    } x, y;
 };
 struct part part_of_rank(const struct blocks *blocks, int rank, const struct miniapp_field *field,
                          bool ghosts);

@@ -18,16 +18,17 @@ static void gather(const struct miniapp_field *field, const struct blocks *block
                    const double *own, bool ghosts, double *values, double *plane)
 {
     const struct part part = part_of_rank(blocks, ranks_own(), field, ghosts);
-    copy_part(own + part.y0 * part.block_nx + part.x0, part.block_nx, values, part.nx, part.nx,
-              part.ny);
+    copy_part(own + part.y.start * part.x.all + part.x.start, part.x.all, values, part.x.count,
+              part.x.count, part.y.count);
     if (ranks_own() > 0)
-        ranks_send(0, values, part.nx * part.ny * sizeof(*values));
+        ranks_send(0, values, part.x.count * part.y.count * sizeof(*values));
     for (int rank = 0; rank < ranks_count() && ranks_own() == 0; rank++) {
         const struct part theirs = part_of_rank(blocks, rank, field, ghosts);
         if (rank > 0)
-            ranks_receive(rank, values, theirs.nx * theirs.ny * sizeof(*values));
-        copy_part(values, theirs.nx, plane + theirs.whole_y0 * theirs.whole_nx + theirs.whole_x0,
-                  theirs.whole_nx, theirs.nx, theirs.ny);
+            ranks_receive(rank, values, theirs.x.count * theirs.y.count * sizeof(*values));
+        copy_part(values, theirs.x.count,
+                  plane + theirs.y.whole_start * theirs.x.whole_all + theirs.x.whole_start,
+                  theirs.x.whole_all, theirs.x.count, theirs.y.count);
     }
 }
 

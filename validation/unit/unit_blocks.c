@@ -13,10 +13,10 @@ static void count_cells(const struct blocks *blocks, const struct miniapp_field 
 {
     for (int rank = 0; rank < blocks->along_x * blocks->along_y; rank++) {
         const struct part part = part_of_rank(blocks, rank, field, ghosts);
-        assert_true(part.x0 + part.nx <= part.block_nx || part.nx == 0);
-        for (size_t y = 0; y < part.ny; y++)
-            for (size_t x = 0; x < part.nx; x++)
-                times[(part.whole_y0 + y) * part.whole_nx + part.whole_x0 + x]++;
+        assert_true(part.x.start + part.x.count <= part.x.all || part.x.count == 0);
+        for (size_t y = 0; y < part.y.count; y++)
+            for (size_t x = 0; x < part.x.count; x++)
+                times[(part.y.whole_start + y) * part.x.whole_all + part.x.whole_start + x]++;
     }
 }
 
