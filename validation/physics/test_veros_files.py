@@ -173,15 +173,23 @@ def set_setting(folder, old, new):
 @pytest.mark.parametrize("old, new, said", [
     ('"rho_0": 1024.0', '"rho_0": 1025.0', "rho_0 = 1025.0"),
     ('"grav": 9.81', '"grav": 9.8', "grav = 9.8"),
-    ('"enable_skew_diffusion": true', '"enable_skew_diffusion": false',
-     "enable_skew_diffusion = False beside enable_eke"),
 ])
-def test_switches_that_the_kernels_do_not_have(make, acc, tmp_path, old, new, said):
+def test_constants_that_the_kernels_do_not_have(make, acc, tmp_path, old, new, said):
     set_setting(acc, old, new)
     code, line = make(acc, tmp_path / "grid.h5")
     assert code == INPUT and line.count("\n") == 1
     assert f"a run with {said}, expected one that the kernels cover" in line
     assert not (tmp_path / "grid.h5").exists()
+
+
+@pytest.mark.parametrize("old, new, said", [
+    ('"enable_noslip_lateral": false', '"enable_noslip_lateral": true', "along a southern or western wall, friction is by"),
+    ('"enable_implicit_vert_friction": true', '"enable_implicit_vert_friction": false',
+     "without vertical friction, Veros adds friction to that of the steps before")])
+def test_friction_that_will_not_be_that_of_the_run(make, acc, tmp_path, old, new, said):
+    assert said not in make(acc, tmp_path / "grid.h5")
+    set_setting(acc, old, new)
+    assert said in make(acc, tmp_path / "grid.h5")
 
 
 def test_a_run_that_did_not_store_what_momentum_dissipates(make, miniapp, runs, acc, tmp_path):

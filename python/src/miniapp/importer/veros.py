@@ -37,6 +37,7 @@ ONLY_OURS = ("t_ice", "clamp_enthalpy", "pyom_compatibility_mode", "solver_toler
 # Settings that the kernels cover with this value only
 WANTED = {"rho_0": table.RHO_0, "grav": 9.81, "pi": np.pi}
 ONLY_IN_OCEAN = ("enable_hor_diffusion", "enable_biharmonic_mixing", "enable_idemix")
+OF_NEUTRAL = ("enable_skew_diffusion", "enable_eke_isopycnal_diffusion", "K_iso_0", "K_iso_steep")
 ENERGIES = {"tke": "enable_tke", "eke": "enable_eke", "E_iw": "enable_idemix"}
 METRES_A_KM = 1e3
 
@@ -53,8 +54,6 @@ def settings_of(path, dataset):
         ours = [name for name in table.settings() if name not in ONLY_OURS]
         settings.update({name: float(settings[name]) for name in (*ours, "omega")})
         odd = [f"{name} = {theirs[name]}" for name, wanted in WANTED.items() if theirs[name] != wanted]
-        odd += [f"{name} = False beside enable_eke" for name in ("enable_neutral_diffusion", "enable_skew_diffusion")
-                if settings["enable_eke"] and not settings[name]]
     except (ValueError, KeyError, TypeError) as error:
         raise Unusable(f"{path}: attribute 'setup_settings' cannot be read ({error}), expected "
                        "what Veros writes") from error
@@ -73,12 +72,17 @@ def add_switches(settings, path, dataset):
     before = bool(version) and tuple(map(int, version.groups())) < (1, 7)
     settings["pyom_compatibility_mode"] = float(before)
     note(f"pyom_compatibility_mode: {before:d}, as Veros {dataset.attrs.get('veros_version', '1.7')} is by default; if "
-         "the run had it on, add --set pyom_compatibility_mode=1 --set clamp_enthalpy=0")
+         "the run had it on, add --set pyom_compatibility_mode=1 --set clamp_enthalpy=0, and multiply its wind by rho_0")
     if not settings["enable_neutral_diffusion"]:
-        settings["enable_skew_diffusion"] = settings["K_iso_0"] = settings["K_iso_steep"] = 0.0
-        note("enable_skew_diffusion, K_iso_0 and K_iso_steep: 0, since the run has no isoneutral diffusion")
+        settings.update({name: 0.0 for name in OF_NEUTRAL})
+        note(f"{', '.join(OF_NEUTRAL)}: 0, since the run has no isoneutral diffusion")
     if on := [name for name in ONLY_IN_OCEAN if settings[name]]:
         note(f"{', '.join(on)}: only the sequence ocean makes it")
+    if settings["enable_noslip_lateral"]:
+        note("enable_noslip_lateral: along a southern or western wall, friction is by cosu, dyu and dxu of the cells "
+             "beside it, since the record has no ghosts; so u and v there will not be the run's")
+    if not settings["enable_implicit_vert_friction"] and not settings["enable_explicit_vert_friction"]:
+        note("without vertical friction, Veros adds friction to that of the steps before, which the kernels do not")
     if not settings["enable_tke"]:
         note("enable_tke: 0, which only the sequence ocean can do without")
     note(f"{path}: all settings are the run's")
