@@ -413,6 +413,7 @@ def test_a_reference_is_compared(ranks, device):
 
 @pytest.mark.parametrize("precision", ["float64", pytest.param("float32", marks=every_mpi)])
 def test_steps_go_on_from_a_snapshot_of_other_blocks(ranks, tmp_path, device, precision):
+    """Which brings no ghosts, so those at the seam are old while the flow is judged."""
     if device == "cpu":
         ranks.miniapp.skip_repeat("Open MPI's build goes on from snapshots")
         if precision == "float32":
@@ -422,7 +423,7 @@ def test_steps_go_on_from_a_snapshot_of_other_blocks(ranks, tmp_path, device, pr
     ranks.passes("1x1", *words, "--steps", 5, "-o", whole)
     ranks.passes("2x2", *words, "--steps", 4, "-o", end)
     same_datasets(tmp_path / "whole.000002.nc", tmp_path / "end.000002.nc")
-    ranks.passes("1x2", *words, "--steps", 5, "-o", end, "--restart")
+    ranks.passes("2x1", *words, "--steps", 5, "-o", end, "--restart")
     same_datasets(whole, end)
 
 
