@@ -378,7 +378,8 @@ enum miniapp_status state_ends_all(const struct miniapp_state *state, enum minia
 
 enum miniapp_status state_agrees(const struct miniapp_state *state, enum miniapp_status status)
 {
-    return state->exchange ? ranks_agree(status) : status;
+    const enum miniapp_status of_all = state->exchange ? ranks_agree(status) : status;
+    return of_all && !status ? fail(of_all, "process %d failed", ranks_failed()) : of_all;
 }
 
 enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *const *slots,

@@ -326,8 +326,8 @@ import numpy as np
 mpi = ctypes.CDLL(os.environ["MINIAPP_LIBRARY"], ctypes.RTLD_GLOBAL)  # idling.so looks for MPICH's progress
 mpi.MPI_Init(None, None)
 import miniapp
-rank, along_x, along_y = int(os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["PMI_RANK"]), *map(int, sys.argv[1:])
-whole = miniapp.load("{ACC}", "ocean_step", check=False)
+rank, along_x, along_y = int(os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["PMI_RANK"]), *map(int, sys.argv[1:3])
+whole = miniapp.load("{ACC}", "ocean", check=False)
 nz, ny, nx = whole["temp"].shape
 height, width = (ny - 4) // along_y, (nx - 4) // along_x
 rows, columns = (slice(place * size, (place + 1) * size + 4)
@@ -343,24 +343,65 @@ def own(name):
 
 for name in list(whole):
     part[name] = own(name)
-for state in (whole, part):
-    state.step(3)
-for name in ("temp", "salt", "tke"):
-    whole.exchange(name)
-    part.exchange(name)
-    assert np.array_equal(part[name][:, 2:-2], own(name)[:, 2:-2]), name
-mpi.MPI_Finalize()
 """
+
+
+def run_client(ranks, cut, body, *words, program=()):
+    """What comes after CLIENT, in so many processes; what they print."""
+    ranks.changes = {"PYTHONPATH": str(PACKAGE),
+                     "MINIAPP_LIBRARY": str(ranks.miniapp.path.parent.parent / "lib/libminiapp.so")}
+    done = ranks.run(count(cut), "-c", CLIENT + body + "mpi.MPI_Finalize()", *cut.split("x"), *words,
+                     program=[*program, sys.executable])
+    ranks.changes = {}
+    assert done.returncode == DONE and not done.stderr, done.stderr
+    return done.stdout
 
 
 @every_mpi
 def test_a_client_shares_an_ocean(ranks):
     """It starts MPI itself. After an exchange, ghosts along x, too, are those of the whole."""
-    ranks.changes = {"PYTHONPATH": str(PACKAGE),
-                     "MINIAPP_LIBRARY": str(ranks.miniapp.path.parent.parent / "lib/libminiapp.so")}
-    done = ranks.run(4, "-c", CLIENT, 2, 2, program=[sys.executable])
-    ranks.changes = {}
-    assert done.returncode == DONE and not done.stderr, done.stderr
+    run_client(ranks, "2x2", """
+for state in (whole, part):
+    state.step(3, "ocean")
+for name in ("temp", "salt", "tke", "u", "psi"):
+    whole.exchange(name)
+    part.exchange(name)
+    assert np.array_equal(part[name][..., 2:-2, :], own(name)[..., 2:-2, :]), name
+""")
+
+
+# It has no memory for the malloc of this number, counted from 1, of those that are larger than a block's plane.
+LACKING = """
+#include <stddef.h>
+extern void *__libc_malloc(size_t);
+int lacking;
+void *malloc(size_t bytes)
+{
+    return bytes > 20000 && lacking > 0 && --lacking == 0 ? NULL : __libc_malloc(bytes);
+}
+"""
+
+
+@pytest.mark.parametrize("call, place, what", [
+    ('part.flow("ocean")', 1, "a level of the flow"),
+    ("part.call(part.c.budgets_open, plan.sequence, budgets)", 1, "budgets"),
+    ("part.call(part.c.budgets_close, plan.sequence, 1, budgets)", 2, "the work of forces"),
+    ("part.call(part.c.budgets_close, plan.sequence, 1, budgets)", 3, "the work of forces")])
+def test_a_client_of_which_one_rank_lacks_memory(ranks, tmp_path, call, place, what):
+    """For its part in what the first process needs of the whole ocean: then both fail, and none waits."""
+    lacking = library(tmp_path / "lacking.so", LACKING)
+    said = run_client(ranks, "2x1", f"""
+part.step(2, "ocean")
+plan = part.steps["ocean"]
+budgets = part.open_budgets(plan)
+plan.advance()
+ctypes.c_int.in_dll(ctypes.CDLL(sys.argv[3]), "lacking").value = {place} * (rank == 1)
+try:
+    {call}
+except miniapp.DeviceError as error:
+    print(error)
+""", lacking, program=["env", f"LD_PRELOAD={lacking}:{ranks.idling}"])
+    assert sorted(said.splitlines()) == [f"out of memory for {what}", "process 1 failed"]
 
 
 # ---- files ----
