@@ -399,9 +399,9 @@ ctypes.c_int.in_dll(ctypes.CDLL(sys.argv[3]), "lacking").value = {place} * (rank
 try:
     {call}
 except miniapp.DeviceError as error:
-    print(error)
+    os.write(1, b"%a\\n" % str(error))  # at once, beside the other's
 """, lacking, program=["env", f"LD_PRELOAD={lacking}:{ranks.idling}"])
-    assert sorted(said.splitlines()) == [f"out of memory for {what}", "process 1 failed"]
+    assert sorted(said.splitlines()) == [f"'out of memory for {what}'", "'process 1 failed'"]
 
 
 # ---- files ----
