@@ -264,15 +264,14 @@ static void print_roof(const struct page *page, const struct result *r)
 {
     const bool is_memory = strcmp(result_bound(r), "memory") == 0;
     const double of_median = result_share(r) * r->timing.median;
-    const double shares[] = {result_best_share(r), of_median / r->timing.p25, result_share(r),
-                             of_median / r->timing.p75};
-    char text[16];
+    char best[16], p25[16], median[16], p75[16];
     page_row(page, r);
-    print(" %*.0f  %-10s %9.2f %-7s", page->points, result_points(r), result_bound(r),
-          1e-9 * (is_memory ? r->bandwidth : r->flop_rate), is_memory ? "GB/s" : "GFLOP/s");
-    for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)
-        print(" %6s", share_text(shares[i], text));
-    print("\n");
+    print(" %*.0f %6.2f %-10s %8.2f %-7s", page->points, result_points(r), r->flops / r->bytes,
+          result_bound(r), 1e-9 * (is_memory ? r->bandwidth : r->flop_rate),
+          is_memory ? "GB/s" : "GFLOP/s");
+    print(" %5s %5s %6s %5s\n", share_text(result_best_share(r), best),
+          share_text(of_median / r->timing.p25, p25), share_text(result_share(r), median),
+          share_text(of_median / r->timing.p75, p75));
 }
 
 void print_roofline(const struct page *page)
@@ -285,8 +284,8 @@ void print_roofline(const struct page *page)
             print("\nshares of the ceilings, triad with as many bytes and fma: best call of best, "
                   "others of median\n");
             page_columns(page);
-            print(" %*s  %-10s %-17s %6s %6s %6s %6s\n", page->points, "points", "bound",
-                  "  ceiling", "best", "25%", "median", "75%");
+            print(" %*s %6s %-10s %-16s %5s %5s %6s %5s\n", page->points, "points", "flop/B",
+                  "bound", " ceiling", "best", "25%", "median", "75%");
         }
         is_titled = true;
         print_roof(page, r);

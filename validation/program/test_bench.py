@@ -195,7 +195,8 @@ def test_flops_follow_the_pressure(miniapp, small):
 
 def test_roofline_in_the_table(miniapp, small):
     text = miniapp.passes(small, "--roofline", "-k", "eos")
-    assert re.search(r"^eos .* (memory|arithmetic) +[\d.]+ G\S+( +(\d+%|above)){4}$", text, re.MULTILINE)
+    assert re.search(r"^kernel .* points flop/B bound ", text, re.MULTILINE)
+    assert re.search(r"^eos +\d+ +\d\.\d\d +(memory|arithmetic) +[\d.]+ G\S+( +(\d+%|above)){4}$", text, re.MULTILINE)
 
 
 def test_ceilings_are_not_compared(miniapp, small, reference):
