@@ -205,6 +205,17 @@ def test_a_refusal_has_no_traceback(miniapp):
     assert "gpu:7" in done.stdout and "Initializing" not in done.stdout
 
 
+def test_a_tolerance_that_nobody_chose(miniapp):
+    """Only what the plug-in's own calls say of it is no warning."""
+    done = run(miniapp, "-c", "import warnings, miniapp.veros.ocean\nfor module in ('miniapp.veros.ocean', 'mine'):\n"
+               "    for line in ('the external mode is solved as far as rounding allows, but', 'other'):\n"
+               "        warnings.warn_explicit(line, RuntimeWarning, module, 1, module)\n")
+    said = [line for line in done.stdout.splitlines() if "RuntimeWarning" in line]  # Veros prints it there
+    assert said == ["RuntimeWarning: other (miniapp.veros.ocean:1)",
+                    "RuntimeWarning: the external mode is solved as far as rounding allows, but (mine:1)",
+                    "RuntimeWarning: other (mine:1)"], done.stdout
+
+
 def test_settings_of_the_environment(miniapp):
     """And the backend may still be chosen after the import."""
     text = ("import miniapp.veros, veros; veros.runtime_settings.backend = 'numpy'\n"
