@@ -57,7 +57,7 @@ ROUGH = (
                    "enable_store_cabbeling_heat": 1, "enable_conserve_energy": 0, "pyom_compatibility_mode": 0}),
     pair("switched", "switched, with other settings", ".other",  # than rough.h5 and switched.h5 have
          kernels=("density", "expansion", "eke", "tke", "tempsalt_sources", "vertical_dissipation", "momentum",
-                  "isoneutral_mixing"),
+                  "isoneutral_mixing", "lateral_diffusion", "biharmonic_friction", "isoneutral_friction"),
          settings={"eq_of_state_type": 5, "enable_tke_upwind_advection": 0, "enable_eke_upwind_advection": 0,
                    "enable_conserve_energy": 0, "enable_skew_diffusion": 0}),
     *(pair("rough", f"2 steps of {sequence} on rough", ".steps", kernels=(sequence,), steps=2, precisions=BOTH[:1])
