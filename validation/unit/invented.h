@@ -9,6 +9,20 @@
 
 #include <miniapp.h>
 
+/* A state, and an array of numbers, that the end of their scope frees. */
+#define OWN_STATE __attribute__((cleanup(free_state))) struct miniapp_state *const
+#define OWN_VALUES __attribute__((cleanup(free_values))) double *const
+
+static inline void free_state(struct miniapp_state *const *state)
+{
+    miniapp_state_free(*state);
+}
+
+static inline void free_values(double *const *values)
+{
+    free(*values);
+}
+
 /* Reals between 1/2 and 3/2; pressures that reach through all of eos on seven levels. */
 static inline double invented(const struct miniapp_field *field, size_t i, size_t levels)
 {
@@ -36,9 +50,8 @@ static inline double *invent(const struct miniapp_field *field, const struct min
 static inline void set_invented(struct miniapp_state *state, const char *name, const char *like)
 {
     const struct miniapp_grid grid = miniapp_state_grid(state);
-    double *const values = invent(miniapp_field_find(like), &grid);
+    OWN_VALUES values = invent(miniapp_field_find(like), &grid);
     assert_done(miniapp_state_set(state, name, values));
-    free(values);
 }
 
 /* Sets what a sequence reads. */

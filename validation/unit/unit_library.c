@@ -380,21 +380,19 @@ static const struct miniapp_grid smallest = {MINIAPP_MIN_CELLS, MINIAPP_MIN_CELL
 TEST(run_accepts_what_is_whole)
 {
     for (size_t k = 0; k < KERNELS; k++) {
-        struct miniapp_state *const whole = state_without(&kernels[k], SIZE_MAX, smallest);
+        OWN_STATE whole = state_without(&kernels[k], SIZE_MAX, smallest);
         assert_done(miniapp_run(whole, kernels[k].name));
         assert_int_equal(runs, 1);
-        miniapp_state_free(whole);
     }
 }
 
 TEST(run_refuses_no_kernel)
 {
-    struct miniapp_state *const whole = state_without(&kernels[0], SIZE_MAX, smallest);
+    OWN_STATE whole = state_without(&kernels[0], SIZE_MAX, smallest);
     assert_int_equal(miniapp_run(whole, "eso"), MINIAPP_USAGE);
     assert_string_equal(miniapp_message(), "unknown kernel 'eso'; the closest is 'eos'");
     assert_int_equal(miniapp_run(whole, ""), MINIAPP_USAGE);
     assert_int_equal(runs, 0);
-    miniapp_state_free(whole);
 }
 
 /* Of what is read. What is only written needs no more than a name. */
@@ -402,14 +400,13 @@ TEST(run_refuses_missing_fields)
 {
     for (size_t k = 0; k < KERNELS; k++)
         for (size_t i = 0; i < kernels[k].argument_count; i++) {
-            struct miniapp_state *const part = state_without(&kernels[k], i, smallest);
+            OWN_STATE part = state_without(&kernels[k], i, smallest);
             const enum miniapp_status status = miniapp_run(part, kernels[k].name);
             const char *const name = fields[kernels[k].arguments[i].field].name;
             assert_int_equal(status, is_read(&kernels[k], i) ? MINIAPP_USAGE : MINIAPP_DONE);
             assert_int_equal(runs, is_read(&kernels[k], i) ? 0 : 1);
             if (status)
                 assert_non_null(strstr(miniapp_message(), name));
-            miniapp_state_free(part);
         }
 }
 
@@ -450,10 +447,9 @@ TEST(run_accepts_the_longest_grids)
         {MINIAPP_MIN_CELLS, MINIAPP_MIN_CELLS, MINIAPP_MAX_CELLS},
     };
     for (size_t i = 0; i < sizeof(grids) / sizeof(*grids); i++) {
-        struct miniapp_state *const long_one = state_without(&kernels[0], SIZE_MAX, grids[i]);
+        OWN_STATE long_one = state_without(&kernels[0], SIZE_MAX, grids[i]);
         assert_done(miniapp_run(long_one, kernels[0].name));
         assert_int_equal(runs, 1);
-        miniapp_state_free(long_one);
     }
 }
 
@@ -463,8 +459,7 @@ TEST(kernels_run_on_the_smallest_grid)
     const struct miniapp_device cpu = {.label = "cpu", .backend = &host_backend};
     for (int precision = 0; precision < MINIAPP_PRECISIONS; precision++)
         for (size_t k = 0; k < KERNELS; k++) {
-            struct miniapp_state *const small =
-                state_on(&cpu, (enum miniapp_precision)precision, smallest);
+            OWN_STATE small = state_on(&cpu, (enum miniapp_precision)precision, smallest);
             for (size_t i = 0; i < kernels[k].argument_count; i++) {
                 double ones[4 * MINIAPP_MIN_CELLS * MINIAPP_MIN_CELLS];
                 for (size_t j = 0; j < sizeof(ones) / sizeof(*ones); j++)
@@ -474,7 +469,6 @@ TEST(kernels_run_on_the_smallest_grid)
                         miniapp_state_set(small, fields[kernels[k].arguments[i].field].name, ones));
             }
             assert_done(miniapp_run(small, kernels[k].name));
-            miniapp_state_free(small);
         }
 }
 

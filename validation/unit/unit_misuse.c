@@ -134,7 +134,7 @@ static void refuse(struct miniapp_state *state, const char *name)
 
 TEST(states_answer_null)
 {
-    struct miniapp_state *const state = state_on(device, MINIAPP_FLOAT64, grid);
+    OWN_STATE state = state_on(device, MINIAPP_FLOAT64, grid);
     refuse(state, NULL);
     refuse(NULL, "temp");
     assert_usage(miniapp_state_set(state, "temp", NULL));
@@ -150,12 +150,11 @@ TEST(states_answer_null)
     assert_int_equal(miniapp_state_precision(NULL), MINIAPP_FLOAT64);
     assert_int_equal(miniapp_state_grid(NULL).nx, 0);
     assert_true(miniapp_state_bytes(NULL) == 0);
-    miniapp_state_free(state);
 }
 
 TEST(plans_answer_null)
 {
-    struct miniapp_state *const state = state_on(device, MINIAPP_FLOAT64, grid);
+    OWN_STATE state = state_on(device, MINIAPP_FLOAT64, grid);
     struct miniapp_plan *plan = (struct miniapp_plan *)many;
     assert_usage(miniapp_plan_create(state, NULL, NULL, &plan));
     assert_null(plan);
@@ -165,7 +164,6 @@ TEST(plans_answer_null)
     assert_usage(miniapp_plan_advance(NULL));
     miniapp_plan_restart(NULL);
     miniapp_plan_free(NULL);
-    miniapp_state_free(state);
 }
 
 TEST(files_answer_null)
@@ -214,7 +212,7 @@ TEST(bindings_are_bindings)
                                       "temp=salt salt", "temp=a,temp=b",   "temp=salt,temp=salt",
                                       "temp==salt",     "temp=salt,salt=", "temp=salt, ,salt=temp"};
     static const char *const good[] = {"", "salt=temp,temp=salt", " salt=temp, temp=salt "};
-    struct miniapp_state *const state = state_on(device, MINIAPP_FLOAT64, grid);
+    OWN_STATE state = state_on(device, MINIAPP_FLOAT64, grid);
     struct miniapp_plan *plan;
     assert_done(miniapp_state_add(state, "a", "temp"));
     assert_done(miniapp_state_add(state, "b", "temp"));
@@ -228,7 +226,6 @@ TEST(bindings_are_bindings)
         assert_int_equal(miniapp_plan_create(state, sequence_of("eos"), good[i], &plan), 0);
         miniapp_plan_free(plan);
     }
-    miniapp_state_free(state);
 }
 
 /* The same numbers in every run. */
@@ -245,7 +242,7 @@ TEST(any_text_has_an_answer)
                                         "dye", "temp", "zt", "triad",  "salt",    "b",
                                         "%s",  "\n",   "é",  "\x1b[m", "maskT",   "ocean_step",
                                         "",    "kbot", "w",  "dHdT",   "isolate", "tracer_step"};
-    struct miniapp_state *const state = state_on(device, MINIAPP_FLOAT32, grid);
+    OWN_STATE state = state_on(device, MINIAPP_FLOAT32, grid);
     for (int i = 0; i < 20000; i++) {
         const struct miniapp_sequence *sequence;
         struct miniapp_plan *plan;
@@ -265,7 +262,6 @@ TEST(any_text_has_an_answer)
     assert_usage(
         miniapp_plan_create(state, sequence_of("eos"), longest, &(struct miniapp_plan *){0}));
     free(longest);
-    miniapp_state_free(state);
 }
 
 /* ---- numbers ---- */
@@ -273,7 +269,7 @@ TEST(any_text_has_an_answer)
 TEST(no_index_is_beyond_the_levels)
 {
     static const double bad[] = {6, 1000, 1e9, 2147483647, 1e300, -1, 2.5, NAN, INFINITY};
-    struct miniapp_state *const state = state_on(device, MINIAPP_FLOAT64, grid);
+    OWN_STATE state = state_on(device, MINIAPP_FLOAT64, grid);
     double kbot[9 * 8] = {0};
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         kbot[70] = bad[i];
@@ -281,19 +277,17 @@ TEST(no_index_is_beyond_the_levels)
     }
     kbot[70] = 5; /* the levels of the grid */
     assert_done(miniapp_state_set(state, "kbot", kbot));
-    miniapp_state_free(state);
 }
 
 TEST(numbers_fit_the_precision)
 {
-    struct miniapp_state *const state = state_on(device, MINIAPP_FLOAT32, grid);
+    OWN_STATE state = state_on(device, MINIAPP_FLOAT32, grid);
     const double heights[] = {1, 1, 1e-300, 1, 1}; /* 0 in float32, by which kernels would divide */
     assert_int_equal(miniapp_state_set(state, "dzt", heights), MINIAPP_INPUT);
     set_inputs(state, sequence_of("tracer_mixing"));
     assert_usage(miniapp_state_set_setting(state, "dt_tracer", NAN));
     assert_done(miniapp_state_set_setting(state, "dt_tracer", 1e-300));
     assert_usage(miniapp_run(state, "tracer_mixing"));
-    miniapp_state_free(state);
 }
 
 /* Each kernel, on fields of numbers that no ocean has. */
@@ -303,7 +297,7 @@ TEST(extreme_fields_end_no_process)
                                     1e-300, INFINITY, NAN, 1e38, 35,    5};
     enum { VALUES = sizeof(values) / sizeof(*values) };
     for (int round = 0; round < 6; round++) {
-        struct miniapp_state *const state = state_on(device, round % 2, grid);
+        OWN_STATE state = state_on(device, round % 2, grid);
         for (size_t f = 0; f < miniapp_field_count(); f++) {
             const struct miniapp_field *const field = miniapp_field_at(f);
             const size_t elements = miniapp_field_elements(field, &grid);
@@ -320,7 +314,6 @@ TEST(extreme_fields_end_no_process)
                 miniapp_run(state, miniapp_kernel_name(miniapp_kernel_at(k)));
             assert_true(status == MINIAPP_DONE || status == MINIAPP_USAGE);
         }
-        miniapp_state_free(state);
     }
 }
 

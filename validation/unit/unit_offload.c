@@ -34,11 +34,10 @@ static struct miniapp_state *state_for(const struct miniapp_device *device,
     for (size_t i = 0; i < kernel->argument_count; i++) {
         const struct miniapp_field *const field = &fields[kernel->arguments[i].field];
         const size_t elements = miniapp_field_elements(field, &grid);
-        double *const values = malloc(elements * sizeof(*values));
+        OWN_VALUES values = malloc(elements * sizeof(*values));
         memset(values, 0xff, elements * sizeof(*values)); /* NaN */
         if (kernel->arguments[i].access == MINIAPP_WRITE)
             assert_done(miniapp_state_set(state, field->name, values));
-        free(values);
     }
     assert_done(miniapp_state_set_setting(state, "solver_tolerance", 1e-13));
     assert_done(miniapp_state_set_setting(state, "enable_eddy_streamfunction", 1));
@@ -52,7 +51,7 @@ static void same_values(struct miniapp_state *a, struct miniapp_state *b, const 
                         double tolerance)
 {
     const size_t elements = miniapp_field_elements(miniapp_field_find(name), &grid);
-    double *const x = values_of(a, name, name), *const y = values_of(b, name, name);
+    OWN_VALUES x = values_of(a, name, name), *const y = values_of(b, name, name);
     double largest = 0, worst = 0;
     for (size_t i = 0; i < elements; i++) {
         assert_true(isfinite(x[i]) && isfinite(y[i]));
@@ -60,8 +59,6 @@ static void same_values(struct miniapp_state *a, struct miniapp_state *b, const 
         worst = fmax(worst, fabs(x[i] - y[i]));
     }
     assert_true(worst <= tolerance * largest);
-    free(x);
-    free(y);
 }
 
 static void compare_kernels(enum miniapp_precision precision, double tolerance)
@@ -71,14 +68,12 @@ static void compare_kernels(enum miniapp_precision precision, double tolerance)
     const struct miniapp_device host = {.label = "host", .backend = &host_backend};
     const struct miniapp_device offload = {.label = "offload", .backend = &backend};
     for (size_t k = 0; k < KERNELS; k++) {
-        struct miniapp_state *const a = state_for(&host, precision, &kernels[k]);
-        struct miniapp_state *const b = state_for(&offload, precision, &kernels[k]);
+        OWN_STATE a = state_for(&host, precision, &kernels[k]);
+        OWN_STATE b = state_for(&offload, precision, &kernels[k]);
         for (size_t i = 0; i < kernels[k].argument_count; i++)
             if (miniapp_argument_access(&kernels[k], i) == MINIAPP_WRITE ||
                 miniapp_argument_access(&kernels[k], i) == MINIAPP_UPDATE)
                 same_values(a, b, fields[kernels[k].arguments[i].field].name, tolerance);
-        miniapp_state_free(a);
-        miniapp_state_free(b);
     }
 }
 

@@ -23,10 +23,8 @@ static void assert_same(struct miniapp_state *a, const char *name, struct miniap
                         const char *other, const char *like)
 {
     const struct miniapp_grid of = miniapp_state_grid(a);
-    double *const x = values_of(a, name, like), *const y = values_of(b, other, like);
+    OWN_VALUES x = values_of(a, name, like), *const y = values_of(b, other, like);
     assert_memory_equal(x, y, miniapp_field_elements(field_of(like), &of) * sizeof(*x));
-    free(x);
-    free(y);
 }
 
 /* ---- the table ---- */
@@ -357,8 +355,8 @@ static void run_with(struct miniapp_state *state, const char *sequence, const ch
 /* Other fields of the state in the place of the table's: isoneutral mixing of two more tracers. */
 TEST(renamed_fields)
 {
-    struct miniapp_state *const a = state_for("isoneutral", MINIAPP_FLOAT64, false);
-    struct miniapp_state *const b = state_for("isoneutral", MINIAPP_FLOAT64, false);
+    OWN_STATE a = state_for("isoneutral", MINIAPP_FLOAT64, false);
+    OWN_STATE b = state_for("isoneutral", MINIAPP_FLOAT64, false);
     struct miniapp_plan *plan;
     run_with(a, "isoneutral", NULL);
     assert_done(miniapp_state_add(b, "salt2", "salt"));
@@ -374,8 +372,6 @@ TEST(renamed_fields)
     assert_false(miniapp_state_has(b, "K_33"));
     assert_true(bytes == miniapp_state_bytes(a)); /* of the same shapes */
     miniapp_plan_free(plan);
-    miniapp_state_free(a);
-    miniapp_state_free(b);
 }
 
 /* An output that the settings leave untouched takes no memory, and stays what it was given. The
@@ -383,9 +379,9 @@ TEST(renamed_fields)
 TEST(untouched_outputs)
 {
     const struct miniapp_sequence *const mixing = sequence_of("isoneutral_mixing");
-    struct miniapp_state *const ocean = state_for("isoneutral_mixing", MINIAPP_FLOAT64, false);
-    double *const given = invent(miniapp_field_find("B2_gm"), &grid);
-    double *const values = malloc(miniapp_grid_points(&grid) * sizeof(double));
+    OWN_STATE ocean = state_for("isoneutral_mixing", MINIAPP_FLOAT64, false);
+    OWN_VALUES given = invent(miniapp_field_find("B2_gm"), &grid);
+    OWN_VALUES values = malloc(miniapp_grid_points(&grid) * sizeof(double));
     const size_t field = miniapp_grid_points(&grid) * sizeof(double);
     struct miniapp_plan *plan;
     assert_done(miniapp_plan_create(ocean, mixing, NULL, &plan));
@@ -406,28 +402,23 @@ TEST(untouched_outputs)
     assert_true(miniapp_sequence_makes(mixing, field_of("B1_gm"), miniapp_state_settings(ocean)));
     assert_true(miniapp_state_has(ocean, "B1_gm"));
     assert_true(miniapp_plan_bytes(plan) == bytes + 2 * (double)field);
-    free(given);
-    free(values);
     miniapp_plan_free(plan);
-    miniapp_state_free(ocean);
 }
 
 /* As the sequence's own bindings do it. */
 TEST(bound_sequences_run)
 {
-    struct miniapp_state *const a = state_for("triad", MINIAPP_FLOAT64, false);
-    struct miniapp_state *const b = state_for("triad", MINIAPP_FLOAT64, false);
+    OWN_STATE a = state_for("triad", MINIAPP_FLOAT64, false);
+    OWN_STATE b = state_for("triad", MINIAPP_FLOAT64, false);
     assert_done(miniapp_run(a, "triad:salt=temp,temp=salt,a=forc"));
     assert_false(miniapp_state_has(a, "triad"));
     run_with(b, "triad", "salt=temp, temp=salt");
     assert_same(a, "forc", b, "triad", "triad");
-    miniapp_state_free(a);
-    miniapp_state_free(b);
 }
 
 TEST(wrong_names)
 {
-    struct miniapp_state *const ocean = state_for("triad", MINIAPP_FLOAT64, false);
+    OWN_STATE ocean = state_for("triad", MINIAPP_FLOAT64, false);
     const char *const wrong[][2] = {
         {"salt", "bindings are ARGUMENT=FIELD, ..., not 'salt'"},
         {"salt=temp,=", "bindings are ARGUMENT=FIELD, ..., not '='"},
@@ -451,7 +442,6 @@ TEST(wrong_names)
     }
     run_with(ocean, "triad", "");          /* none */
     run_with(ocean, "triad", "salt=temp"); /* read twice */
-    miniapp_state_free(ocean);
 }
 
 /* Scratch is bound to no field: what would bind it would have no effect. */
@@ -462,18 +452,17 @@ TEST(bound_scratch)
         {"isoneutral_mixing", "Ai_ez=salt", "'isoneutral_mixing' has no field 'Ai_ez'"},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-        struct miniapp_state *const ocean = state_for(wrong[i][0], MINIAPP_FLOAT64, false);
+        OWN_STATE ocean = state_for(wrong[i][0], MINIAPP_FLOAT64, false);
         struct miniapp_plan *none;
         assert_refused(miniapp_plan_create(ocean, sequence_of(wrong[i][0]), wrong[i][1], &none),
                        MINIAPP_USAGE, wrong[i][2]);
         assert_null(none);
-        miniapp_state_free(ocean);
     }
 }
 
 TEST(aliases)
 {
-    struct miniapp_state *const ocean = state_for("tke", MINIAPP_FLOAT64, false);
+    OWN_STATE ocean = state_for("tke", MINIAPP_FLOAT64, false);
     const char *const refused[] = {"triad:salt=triad", "triad:a=temp", "tke:tke=tke_taup1",
                                    "tke:dtke=tke_taup1", "tke:dtke=dtke_taum1"};
     for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
@@ -482,12 +471,11 @@ TEST(aliases)
         assert_non_null(strstr(miniapp_message(), "', which it writes"));
     }
     assert_done(miniapp_run(ocean, "tke:forc=kappaM")); /* read twice */
-    miniapp_state_free(ocean);
 }
 
 TEST(steps_take_time)
 {
-    struct miniapp_state *const ocean = state_for("mixing", MINIAPP_FLOAT64, false);
+    OWN_STATE ocean = state_for("mixing", MINIAPP_FLOAT64, false);
     struct miniapp_plan *plan;
     assert_done(miniapp_plan_create(ocean, sequence_of("mixing"), NULL, &plan));
     for (size_t s = 0; s < 3; s++)
@@ -498,14 +486,13 @@ TEST(steps_take_time)
     assert_true(isnan(miniapp_plan_seconds(plan, 3)));
     miniapp_plan_free(plan);
     miniapp_plan_free(NULL);
-    miniapp_state_free(ocean);
 }
 
 /* ---- ghosts between kernels ---- */
 
 TEST(what_kernels_leave_of_ghosts)
 {
-    struct miniapp_state *const ocean = state_for("mixing", MINIAPP_FLOAT32, true);
+    OWN_STATE ocean = state_for("mixing", MINIAPP_FLOAT32, true);
     assert_done(miniapp_run(ocean, "mixing"));
     for (size_t s = 0; s < 3; s++) {
         const struct miniapp_kernel *const kernel =
@@ -521,7 +508,6 @@ TEST(what_kernels_leave_of_ghosts)
                                      : miniapp_argument_ghosts(kernel, i, (enum miniapp_side)side));
         }
     }
-    miniapp_state_free(ocean);
 }
 
 /* Cells along x that lie in the ghosts become those of the other end. */
@@ -540,9 +526,9 @@ static void exchange_by_hand(double *values, size_t elements)
 static void two_steps_of_tke(enum miniapp_precision precision, bool cyclic)
 {
     const char *const levels[] = {"tke", "tke_taup1"};
-    struct miniapp_state *const a = state_for("tke", precision, cyclic);
-    struct miniapp_state *const b = state_for("tke", precision, cyclic);
-    struct miniapp_state *const c = state_for("tke", precision, cyclic);
+    OWN_STATE a = state_for("tke", precision, cyclic);
+    OWN_STATE b = state_for("tke", precision, cyclic);
+    OWN_STATE c = state_for("tke", precision, cyclic);
     const size_t points = miniapp_grid_points(&grid);
     assert_done(miniapp_run(a, "tke"));
     assert_int_equal(miniapp_state_ghosts(a, "tke_taup1", MINIAPP_WEST), 0);
@@ -553,8 +539,8 @@ static void two_steps_of_tke(enum miniapp_precision precision, bool cyclic)
         assert_done(miniapp_state_rotate(b, levels, 2));
     }
     assert_done(miniapp_run(c, "tke"));
-    double *const next = values_of(c, "tke_taup1", "tke");
-    double *const old = values_of(c, "tke", "tke");
+    OWN_VALUES next = values_of(c, "tke_taup1", "tke");
+    OWN_VALUES old = values_of(c, "tke", "tke");
     if (cyclic)
         exchange_by_hand(next, points);
     assert_done(miniapp_state_set(c, "tke", next));
@@ -562,16 +548,11 @@ static void two_steps_of_tke(enum miniapp_precision precision, bool cyclic)
     assert_done(miniapp_run(c, "tke"));
     for (size_t i = 0; i < points; i++)
         assert_true(isfinite(next[i]));
-    free(next);
-    free(old);
     assert_same(a, "tke", c, "tke_taup1", "tke");
     assert_same(a, "tke_taup1", c, "tke", "tke");
     assert_same(a, "dtke", c, "dtke", "dtke");
     assert_same(b, "tke", c, "tke_taup1", "tke");
     assert_same(b, "dtke", c, "dtke", "dtke");
-    miniapp_state_free(a);
-    miniapp_state_free(b);
-    miniapp_state_free(c);
 }
 
 TEST(time_steps_exchange_ghosts)
@@ -587,8 +568,8 @@ TEST(sequences_exchange_ghosts)
     struct step steps[] = {sequence_of("tke")->steps[0],
                            sequence_of("tke:tke=tke_taup1,tke_taup1=tke")->steps[0]};
     const struct miniapp_sequence both = {"both", "test", "", 2, steps};
-    struct miniapp_state *const a = state_for("tke", MINIAPP_FLOAT64, true);
-    struct miniapp_state *const b = state_for("tke", MINIAPP_FLOAT64, true);
+    OWN_STATE a = state_for("tke", MINIAPP_FLOAT64, true);
+    OWN_STATE b = state_for("tke", MINIAPP_FLOAT64, true);
     struct miniapp_plan *plan;
     assert_done(miniapp_plan_create(a, &both, NULL, &plan));
     assert_done(miniapp_plan_run(plan));
@@ -597,8 +578,6 @@ TEST(sequences_exchange_ghosts)
     assert_same(a, "tke", b, "tke", "tke");
     assert_same(a, "dtke", b, "dtke", "dtke");
     miniapp_plan_free(plan);
-    miniapp_state_free(a);
-    miniapp_state_free(b);
 }
 
 /* ---- a sequence is its kernels ---- */
@@ -606,10 +585,8 @@ TEST(sequences_exchange_ghosts)
 TEST(mixing_is_its_kernels)
 {
     for (int precision = 0; precision < MINIAPP_PRECISIONS; precision++) {
-        struct miniapp_state *const a =
-            state_for("mixing", (enum miniapp_precision)precision, true);
-        struct miniapp_state *const b =
-            state_for("mixing", (enum miniapp_precision)precision, true);
+        OWN_STATE a = state_for("mixing", (enum miniapp_precision)precision, true);
+        OWN_STATE b = state_for("mixing", (enum miniapp_precision)precision, true);
         assert_done(miniapp_run(a, "mixing"));
         assert_done(miniapp_run(b, "eos"));
         assert_done(miniapp_run(b, "isoneutral"));
@@ -618,8 +595,6 @@ TEST(mixing_is_its_kernels)
             if (miniapp_sequence_writes(sequence_of("mixing"), &fields[id]))
                 assert_same(a, fields[id].name, b, fields[id].name, fields[id].name);
         assert_true(miniapp_state_bytes(a) == miniapp_state_bytes(b));
-        miniapp_state_free(a);
-        miniapp_state_free(b);
     }
 }
 
@@ -695,7 +670,7 @@ TEST(scratch)
     struct backend backend = host_backend;
     backend.functions = own_functions;
     const struct miniapp_device own = {.label = "own", .backend = &backend};
-    struct miniapp_state *const ocean = state_on(&own, MINIAPP_FLOAT64, grid);
+    OWN_STATE ocean = state_on(&own, MINIAPP_FLOAT64, grid);
     const double field = 8 * (double)miniapp_grid_points(&grid);
     struct miniapp_plan *plan, *again;
     set_invented(ocean, "salt", "salt");
@@ -706,7 +681,7 @@ TEST(scratch)
     assert_true(miniapp_state_bytes(ocean) == miniapp_plan_bytes(plan)); /* and by plans */
     assert_done(miniapp_plan_run(again));
     assert_done(miniapp_plan_run(plan));
-    double *const out = values_of(ocean, "forc", "forc");
+    OWN_VALUES out = values_of(ocean, "forc", "forc");
     for (size_t i = 0; i < miniapp_grid_points(&grid); i++) {
         const double in = invented(&fields[FIELD_salt], i, grid.nz);
         const double first = 2 * in + in * in;
@@ -715,10 +690,8 @@ TEST(scratch)
     assert_false(miniapp_state_has(ocean, "temp")); /* the shape of a scratch is no field */
     assert_false(miniapp_sequence_reads(&sequence, field_of("temp")));
     assert_false(miniapp_sequence_writes(&sequence, field_of("Ai_ez")));
-    free(out);
     miniapp_plan_free(plan);
     miniapp_plan_free(again);
-    miniapp_state_free(ocean);
 }
 
 /* Scratch that grows serves older plans, too; where it cannot grow they go on with what there is.
@@ -734,7 +707,7 @@ TEST(growing_scratch)
     backend.functions = own_functions;
     backend.allocate = allocate_some;
     const struct miniapp_device own = {.label = "own", .backend = &backend};
-    struct miniapp_state *const ocean = state_on(&own, MINIAPP_FLOAT64, grid);
+    OWN_STATE ocean = state_on(&own, MINIAPP_FLOAT64, grid);
     const double field = 8 * (double)miniapp_grid_points(&grid);
     struct miniapp_plan *plan, *none;
     memcpy(arguments, scratch_arguments, sizeof(arguments));
@@ -758,7 +731,6 @@ TEST(growing_scratch)
     assert_done(miniapp_plan_run(none));
     miniapp_plan_free(plan);
     miniapp_plan_free(none);
-    miniapp_state_free(ocean);
 }
 
 /* ---- threads ---- */

@@ -32,11 +32,10 @@ static void fill(struct miniapp_state *state, const char *name, double value)
 {
     const struct miniapp_grid of = miniapp_state_grid(state);
     const size_t elements = elements_of(name, &of);
-    double *const values = malloc(elements * sizeof(*values));
+    OWN_VALUES values = malloc(elements * sizeof(*values));
     for (size_t i = 0; i < elements; i++)
         values[i] = value;
     assert_done(miniapp_state_set(state, name, values));
-    free(values);
 }
 
 static double first_of(struct miniapp_state *state, const char *name)
@@ -57,23 +56,20 @@ static void in_both(void (*test)(enum miniapp_precision precision))
 
 static void set_and_get(enum miniapp_precision precision)
 {
-    struct miniapp_state *const ocean = state_on(device, precision, grid);
+    OWN_STATE ocean = state_on(device, precision, grid);
     for (size_t id = 1; id < FIELDS; id++) {
         const char *const name = fields[id].name;
-        double *const values = invent(&fields[id], &grid);
+        OWN_VALUES values = invent(&fields[id], &grid);
         assert_false(miniapp_state_has(ocean, name));
         assert_done(miniapp_state_set(ocean, name, values));
         assert_true(miniapp_state_has(ocean, name));
-        free(values);
     }
     for (size_t id = 1; id < FIELDS; id++) { /* none has overwritten another */
-        double *const values = values_of(ocean, fields[id].name, fields[id].name);
+        OWN_VALUES values = values_of(ocean, fields[id].name, fields[id].name);
         for (size_t i = 0; i < elements_of(fields[id].name, &grid); i++)
             assert_true(values[i] ==
                         held(&fields[id], precision, invented(&fields[id], i, grid.nz)));
-        free(values);
     }
-    miniapp_state_free(ocean);
 }
 
 TEST(what_is_set_is_got)
@@ -85,14 +81,13 @@ static void what_is_not_finite_is_held(enum miniapp_precision precision)
 {
     const double special[] = {NAN, INFINITY, -INFINITY, -0.0, 1e-300};
     double got[5];
-    struct miniapp_state *const ocean = state_on(device, precision, grid);
+    OWN_STATE ocean = state_on(device, precision, grid);
     fill(ocean, "salt", 1);
     assert_done(miniapp_state_set_part(ocean, "salt", 3, 5, special));
     assert_done(miniapp_state_get_part(ocean, "salt", 3, 5, got));
     assert_true(isnan(got[0]) && got[1] == INFINITY && got[2] == -INFINITY);
     assert_true(got[3] == 0 && signbit(got[3]));
     assert_true(got[4] == (precision == MINIAPP_FLOAT64 ? 1e-300 : 0));
-    miniapp_state_free(ocean);
 }
 
 TEST(special_values)
@@ -105,12 +100,12 @@ static const struct miniapp_grid large = {65, 61, 40};
 
 static void set_in_parts(enum miniapp_precision precision)
 {
-    struct miniapp_state *const ocean = state_on(device, precision, large);
+    OWN_STATE ocean = state_on(device, precision, large);
     for (size_t k = 0; k < KINDS; k++) {
         const struct miniapp_field *const field = miniapp_field_find(kinds[k]);
         const size_t elements = elements_of(kinds[k], &large), part = elements / 3 + 1;
-        double *const values = invent(field, &large);
-        double *const got = malloc(elements * sizeof(*got));
+        OWN_VALUES values = invent(field, &large);
+        OWN_VALUES got = malloc(elements * sizeof(*got));
         for (size_t first = 0; first < elements; first += part)
             assert_done(miniapp_state_set_part(ocean, kinds[k], first,
                                                elements - first < part ? elements - first : part,
@@ -121,10 +116,7 @@ static void set_in_parts(enum miniapp_precision precision)
                 got + first));
         for (size_t i = 0; i < elements; i++)
             assert_true(got[i] == held(field, precision, values[i]));
-        free(values);
-        free(got);
     }
-    miniapp_state_free(ocean);
 }
 
 TEST(parts)
@@ -136,7 +128,7 @@ TEST(parts)
 static void keep_the_rest(enum miniapp_precision precision)
 {
     const double other[] = {-1, -2, -3};
-    struct miniapp_state *const ocean = state_on(device, precision, grid);
+    OWN_STATE ocean = state_on(device, precision, grid);
     for (int way = 0; way < 3; way++) {
         if (way == 0) {
             set_invented(ocean, "triad", "salt");
@@ -150,16 +142,14 @@ static void keep_the_rest(enum miniapp_precision precision)
         }
         assert_done(miniapp_state_set_part(ocean, "triad", 5, 3, other));
         assert_done(miniapp_state_set_part(ocean, "triad", 9, 0, other));
-        double *const values = values_of(ocean, "triad", "triad");
+        OWN_VALUES values = values_of(ocean, "triad", "triad");
         for (size_t i = 0; i < elements_of("triad", &grid); i++) {
             const struct miniapp_field *const salt = &fields[FIELD_salt];
             assert_true(values[i] == (i >= 5 && i < 8
                                           ? other[i - 5]
                                           : held(salt, precision, invented(salt, i, grid.nz))));
         }
-        free(values);
     }
-    miniapp_state_free(ocean);
 }
 
 TEST(a_part_keeps_the_rest)
@@ -170,7 +160,7 @@ TEST(a_part_keeps_the_rest)
 TEST(parts_beyond_the_end)
 {
     double values[8] = {0};
-    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
+    OWN_STATE ocean = state_on(device, MINIAPP_FLOAT64, grid);
     fill(ocean, "zt", 3);
     assert_refused(miniapp_state_set_part(ocean, "zt", 1, 7, values), MINIAPP_USAGE,
                    "'zt' has 7 elements, not 7 from number 1 on");
@@ -179,7 +169,6 @@ TEST(parts_beyond_the_end)
     assert_int_equal(miniapp_state_get_part(ocean, "zt", 2, SIZE_MAX, values), MINIAPP_USAGE);
     assert_int_equal(miniapp_state_set_part(ocean, "zt", SIZE_MAX, 2, values), MINIAPP_USAGE);
     assert_true(first_of(ocean, "zt") == 3);
-    miniapp_state_free(ocean);
 }
 
 static bool is_inside(size_t cell, size_t cells)
@@ -202,12 +191,12 @@ static bool is_interior(const struct miniapp_field *field, size_t element)
 
 static void get_interior(enum miniapp_precision precision)
 {
-    struct miniapp_state *const ocean = state_on(device, precision, grid);
+    OWN_STATE ocean = state_on(device, precision, grid);
     const struct miniapp_grid inside = miniapp_grid_interior(&grid);
     for (size_t id = 1; id < FIELDS; id++) {
         const struct miniapp_field *const field = &fields[id];
         const size_t left = miniapp_field_elements(field, &inside);
-        double *const found = malloc(left * sizeof(*found));
+        OWN_VALUES found = malloc(left * sizeof(*found));
         size_t place = 0;
         set_invented(ocean, field->name, field->name);
         assert_done(miniapp_state_get_interior(ocean, field->name, found));
@@ -215,9 +204,7 @@ static void get_interior(enum miniapp_precision precision)
             if (is_interior(field, i))
                 assert_true(found[place++] == held(field, precision, invented(field, i, grid.nz)));
         assert_int_equal(place, left);
-        free(found);
     }
-    miniapp_state_free(ocean);
 }
 
 TEST(interiors)
@@ -264,7 +251,7 @@ static void assert_crossed(double to, double from)
 
 static void copy_once(enum miniapp_precision precision)
 {
-    struct miniapp_state *const ocean = state_on(counted_device(), precision, grid);
+    OWN_STATE ocean = state_on(counted_device(), precision, grid);
     const size_t points = miniapp_grid_points(&grid);
     const double bytes = (double)(points * miniapp_element_bytes(MINIAPP_REAL, precision));
     set_invented(ocean, "salt", "salt");
@@ -283,7 +270,6 @@ static void copy_once(enum miniapp_precision precision)
     assert_crossed(2 * bytes, 2 * bytes);
     free(values_of(ocean, "salt", "salt")); /* never read */
     assert_crossed(2 * bytes, 3 * bytes);
-    miniapp_state_free(ocean);
 }
 
 TEST(current_copies_are_not_copied_again)
@@ -294,7 +280,7 @@ TEST(current_copies_are_not_copied_again)
 /* What is written through a pointer goes to the device when it is wanted there. */
 static void write_and_run(enum miniapp_precision precision)
 {
-    struct miniapp_state *const ocean = state_on(counted_device(), precision, grid);
+    OWN_STATE ocean = state_on(counted_device(), precision, grid);
     const size_t points = miniapp_grid_points(&grid);
     const size_t bytes = points * miniapp_element_bytes(MINIAPP_REAL, precision);
     void *const salt = miniapp_state_write(ocean, "salt");
@@ -320,7 +306,6 @@ static void write_and_run(enum miniapp_precision precision)
     for (size_t i = 0; i < bytes; i++)
         assert_int_equal(read[i], 0);
     assert_true(first_of(ocean, "salt") == 0);
-    miniapp_state_free(ocean);
 }
 
 TEST(what_is_written_is_used)
@@ -332,8 +317,7 @@ TEST(what_is_written_is_used)
 TEST(pointers)
 {
     for (int precision = 0; precision < MINIAPP_PRECISIONS; precision++) {
-        struct miniapp_state *const ocean =
-            state_on(device, (enum miniapp_precision)precision, grid);
+        OWN_STATE ocean = state_on(device, (enum miniapp_precision)precision, grid);
         const double real[] = {0.1}, mask[] = {1}, index[] = {6};
         fill(ocean, "salt", 0);
         fill(ocean, "maskT", 0);
@@ -348,7 +332,6 @@ TEST(pointers)
         assert_int_equal(((const uint8_t *)miniapp_state_read(ocean, "maskT"))[1], 1);
         assert_int_equal(((const int32_t *)miniapp_state_read(ocean, "kbot"))[1], 6);
         assert_int_equal(((const int32_t *)miniapp_state_read(ocean, "kbot"))[2], 0);
-        miniapp_state_free(ocean);
     }
 }
 
@@ -356,7 +339,7 @@ TEST(pointers)
 
 TEST(added_fields)
 {
-    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT32, grid);
+    OWN_STATE ocean = state_on(device, MINIAPP_FLOAT32, grid);
     for (size_t k = 0; k < KINDS; k++) {
         char name[MOST_NAME];
         snprintf(name, sizeof(name), "my_%s", kinds[k]);
@@ -364,18 +347,15 @@ TEST(added_fields)
         assert_false(miniapp_state_has(ocean, name));
         set_invented(ocean, name, kinds[k]);
         set_invented(ocean, kinds[k], kinds[k]);
-        double *const a = values_of(ocean, name, kinds[k]);
-        double *const b = values_of(ocean, kinds[k], kinds[k]);
+        OWN_VALUES a = values_of(ocean, name, kinds[k]);
+        OWN_VALUES b = values_of(ocean, kinds[k], kinds[k]);
         assert_memory_equal(a, b, elements_of(kinds[k], &grid) * sizeof(*a));
-        free(a);
-        free(b);
     }
-    miniapp_state_free(ocean);
 }
 
 TEST(names_that_cannot_be_added)
 {
-    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
+    OWN_STATE ocean = state_on(device, MINIAPP_FLOAT64, grid);
     char name[MOST_NAME + 1];
     memset(name, 'x', MOST_NAME);
     name[MOST_NAME] = '\0';
@@ -392,7 +372,6 @@ TEST(names_that_cannot_be_added)
                    "there is a field 'temp' already");
     assert_refused(miniapp_state_add(ocean, "salt2", "slat"), MINIAPP_USAGE,
                    "unknown field 'slat'; the closest is 'salt'");
-    miniapp_state_free(ocean);
 }
 
 /* ---- time levels ---- */
@@ -413,7 +392,7 @@ static void some_ghosts(struct miniapp_state *state, const char *name, signed ch
 TEST(rotation)
 {
     const char *const levels[] = {"tke", "tke_taup1", "tke_before"};
-    struct miniapp_state *const ocean = state_on(counted_device(), MINIAPP_FLOAT64, grid);
+    OWN_STATE ocean = state_on(counted_device(), MINIAPP_FLOAT64, grid);
     assert_done(miniapp_state_add(ocean, "tke_before", "tke"));
     fill(ocean, "tke", 1);
     fill(ocean, "tke_taup1", 2);
@@ -438,12 +417,11 @@ TEST(rotation)
     assert_done(miniapp_state_rotate(ocean, levels, 0));
     assert_true(first_of(ocean, "tke") == 1 && first_of(ocean, "tke_taup1") == 2);
     assert_true(to_device + from_device == before + (on_host ? 0 : 6 * 8));
-    miniapp_state_free(ocean);
 }
 
 TEST(sums)
 {
-    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
+    OWN_STATE ocean = state_on(device, MINIAPP_FLOAT64, grid);
     fill(ocean, "Nsqr", -1e17);
     fill(ocean, "tke", 1e17);
     fill(ocean, "tke_taup1", 3);
@@ -463,14 +441,13 @@ TEST(sums)
     assert_refused(miniapp_state_add_up(ocean, "Nsqr", "salt", NULL), MINIAPP_USAGE,
                    "field 'salt' is read, but was never set");
     assert_true(first_of(ocean, "Nsqr") == 6);
-    miniapp_state_free(ocean);
 }
 
 /* A host's copy that the device lacks goes along, too. */
 TEST(rotation_of_what_the_host_has)
 {
     const char *const levels[] = {"tke", "tke_taup1"};
-    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
+    OWN_STATE ocean = state_on(device, MINIAPP_FLOAT64, grid);
     double *const tke = miniapp_state_write(ocean, "tke");
     for (size_t i = 0; i < miniapp_grid_points(&grid); i++)
         tke[i] = 5;
@@ -478,7 +455,6 @@ TEST(rotation_of_what_the_host_has)
     assert_done(miniapp_state_rotate(ocean, levels, 2));
     assert_ptr_equal(miniapp_state_read(ocean, "tke_taup1"), tke);
     assert_true(first_of(ocean, "tke_taup1") == 5 && first_of(ocean, "tke") == 6);
-    miniapp_state_free(ocean);
 }
 
 TEST(rotations_that_are_none)
@@ -486,7 +462,7 @@ TEST(rotations_that_are_none)
     const char *const unknown[] = {"tke", "tke_tau"};
     const char *const axes[] = {"tke", "kbot"};
     const char *const twice[] = {"tke", "tke_taup1", "tke"};
-    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
+    OWN_STATE ocean = state_on(device, MINIAPP_FLOAT64, grid);
     fill(ocean, "tke", 1);
     fill(ocean, "tke_taup1", 2);
     assert_refused(miniapp_state_rotate(ocean, unknown, 2), MINIAPP_USAGE,
@@ -496,7 +472,6 @@ TEST(rotations_that_are_none)
     assert_refused(miniapp_state_rotate(ocean, twice, 3), MINIAPP_USAGE,
                    "'tke' cannot be rotated with itself");
     assert_true(first_of(ocean, "tke") == 1 && first_of(ocean, "tke_taup1") == 2);
-    miniapp_state_free(ocean);
 }
 
 /* A plan goes on with what its fields hold now, and gives memory to one that has none. */
@@ -504,7 +479,7 @@ TEST(rotation_under_a_plan)
 {
     const char *const levels[] = {"triad", "older"};
     struct miniapp_plan *plan;
-    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
+    OWN_STATE ocean = state_on(device, MINIAPP_FLOAT64, grid);
     fill(ocean, "salt", 1);
     fill(ocean, "temp", 2);
     assert_done(miniapp_state_add(ocean, "older", "triad"));
@@ -515,7 +490,6 @@ TEST(rotation_under_a_plan)
     assert_done(miniapp_plan_run(plan));
     assert_true(first_of(ocean, "older") == 7 && first_of(ocean, "triad") == 16);
     miniapp_plan_free(plan);
-    miniapp_state_free(ocean);
 }
 
 /* ---- ghosts ---- */
@@ -537,7 +511,7 @@ static void check_exchange(const char *name, enum miniapp_precision precision, s
     const struct miniapp_field *const field = miniapp_field_find(name);
     const struct miniapp_grid narrow = {nx, 6, 3};
     const size_t elements = miniapp_field_elements(field, &narrow);
-    struct miniapp_state *const ocean = state_on(device, precision, narrow);
+    OWN_STATE ocean = state_on(device, precision, narrow);
     miniapp_state_set_cyclic(ocean, cyclic);
     set_invented(ocean, name, name);
     state_written(slot_of(ocean, name), no_ghosts);
@@ -545,14 +519,12 @@ static void check_exchange(const char *name, enum miniapp_precision precision, s
     assert_done(miniapp_state_exchange(ocean, name));
     for (int side = 0; side < MINIAPP_SIDES; side++)
         assert_int_equal(miniapp_state_ghosts(ocean, name, (enum miniapp_side)side), MINIAPP_HALO);
-    double *const values = values_of(ocean, name, name);
+    OWN_VALUES values = values_of(ocean, name, name);
     for (size_t i = 0; i < elements; i++) {
         const bool copies = cyclic && has_axis(field, MINIAPP_X);
         const size_t from = copies ? i - i % nx + cell_of(i % nx, nx) : i;
         assert_true(values[i] == held(field, precision, invented(field, from, narrow.nz)));
     }
-    free(values);
-    miniapp_state_free(ocean);
 }
 
 TEST(exchanges)
@@ -569,12 +541,12 @@ TEST(exchanges)
  * not current. */
 TEST(becoming_cyclic)
 {
-    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
+    OWN_STATE ocean = state_on(device, MINIAPP_FLOAT64, grid);
     set_invented(ocean, "salt", "salt");
     set_invented(ocean, "dyt", "dyt"); /* without x */
     state_written(slot_of(ocean, "salt"), no_ghosts);
     assert_done(miniapp_state_exchange(ocean, "salt"));
-    double *const before = values_of(ocean, "salt", "salt");
+    OWN_VALUES before = values_of(ocean, "salt", "salt");
     miniapp_state_set_cyclic(ocean, true);
     assert_int_equal(miniapp_state_ghosts(ocean, "salt", MINIAPP_WEST), 0);
     assert_int_equal(miniapp_state_ghosts(ocean, "salt", MINIAPP_NORTH), MINIAPP_HALO);
@@ -582,87 +554,75 @@ TEST(becoming_cyclic)
     assert_done(miniapp_state_exchange(ocean, "salt"));
     miniapp_state_set_cyclic(ocean, true);
     assert_int_equal(miniapp_state_ghosts(ocean, "salt", MINIAPP_EAST), MINIAPP_HALO);
-    double *const after = values_of(ocean, "salt", "salt");
+    OWN_VALUES after = values_of(ocean, "salt", "salt");
     for (size_t i = 0; i < miniapp_grid_points(&grid); i++)
         assert_true(after[i] == before[i - i % grid.nx + cell_of(i % grid.nx, grid.nx)]);
-    free(before);
-    free(after);
-    miniapp_state_free(ocean);
 }
 
 /* A part has the ghosts that it was given, since no exchange can give it others. */
 TEST(a_part_becoming_cyclic)
 {
     const struct miniapp_grid whole = {grid.nx + 3, grid.ny, grid.nz};
-    struct miniapp_state *const part = state_on(device, MINIAPP_FLOAT64, grid);
+    OWN_STATE part = state_on(device, MINIAPP_FLOAT64, grid);
     assert_done(miniapp_state_place(part, &whole, 1, 0));
     set_invented(part, "salt", "salt");
     miniapp_state_set_cyclic(part, true);
     assert_int_equal(miniapp_state_ghosts(part, "salt", MINIAPP_WEST), MINIAPP_HALO);
-    miniapp_state_free(part);
 }
 
 /* An elliptic problem is one of all parts. */
 TEST(a_part_without_the_rest)
 {
     const struct miniapp_grid whole = {grid.nx + 3, grid.ny, grid.nz};
-    struct miniapp_state *const part = state_on(device, MINIAPP_FLOAT64, grid);
+    OWN_STATE part = state_on(device, MINIAPP_FLOAT64, grid);
     assert_done(miniapp_state_place(part, &whole, 1, 0));
     set_inputs(part, sequence_of("surface_pressure"));
     assert_refused(miniapp_run(part, "surface_pressure"), MINIAPP_USAGE,
                    "kernel 'surface_pressure' needs the whole ocean, of which this is a part");
-    miniapp_state_free(part);
 }
 
 /* Its kernel keeps levels of the elliptic problem, in memory of the state's device. */
 TEST(a_plan_is_freed_after_its_state)
 {
-    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
+    OWN_STATE ocean = state_on(device, MINIAPP_FLOAT64, grid);
     struct miniapp_plan *plan;
     set_inputs(ocean, sequence_of("surface_pressure"));
     const double without = miniapp_state_bytes(ocean);
     assert_done(miniapp_plan_create(ocean, sequence_of("surface_pressure"), NULL, &plan));
     miniapp_plan_run(plan); /* the invented problem may have no solution */
     assert_true(miniapp_state_bytes(ocean) > without);
-    miniapp_state_free(ocean);
     miniapp_plan_free(plan);
 }
 
 /* What was set has its ghosts, whatever they are; what has none gets them when they are needed. */
 TEST(only_what_is_needed_is_exchanged)
 {
-    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
+    OWN_STATE ocean = state_on(device, MINIAPP_FLOAT64, grid);
     miniapp_state_set_cyclic(ocean, true);
     set_inputs(ocean, sequence_of("isoneutral"));
-    double *const before = values_of(ocean, "salt", "salt");
+    OWN_VALUES before = values_of(ocean, "salt", "salt");
     assert_done(miniapp_run(ocean, "isoneutral"));
-    double *const same = values_of(ocean, "salt", "salt");
+    OWN_VALUES same = values_of(ocean, "salt", "salt");
     assert_memory_equal(before, same, miniapp_grid_points(&grid) * sizeof(*same));
     some_ghosts(ocean, "salt", 2); /* not so in the east */
     some_ghosts(ocean, "dxu", 1);  /* all that is needed of it */
-    double *const spacings = values_of(ocean, "dxu", "dxu");
+    OWN_VALUES spacings = values_of(ocean, "dxu", "dxu");
     assert_done(miniapp_run(ocean, "isoneutral"));
-    double *const after = values_of(ocean, "salt", "salt");
-    double *const as_before = values_of(ocean, "dxu", "dxu");
+    OWN_VALUES after = values_of(ocean, "salt", "salt");
+    OWN_VALUES as_before = values_of(ocean, "dxu", "dxu");
     for (size_t i = 0; i < miniapp_grid_points(&grid); i++)
         assert_true(after[i] == before[i - i % grid.nx + cell_of(i % grid.nx, grid.nx)]);
     assert_int_equal(miniapp_state_ghosts(ocean, "salt", MINIAPP_EAST), MINIAPP_HALO);
     assert_memory_equal(spacings, as_before, grid.nx * sizeof(*spacings));
     assert_int_equal(miniapp_state_ghosts(ocean, "dxu", MINIAPP_WEST), 1);
     assert_int_equal(miniapp_state_ghosts(ocean, "dxu", MINIAPP_EAST), 0);
-    free(before);
-    free(same);
-    free(spacings);
-    free(after);
-    free(as_before);
-    miniapp_state_free(ocean);
 }
 
 /* A part that is set changes nothing of what is known, where the rest is there. */
 TEST(ghosts_of_parts)
 {
     const double value[] = {1};
-    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
+    OWN_STATE ocean = state_on(device, MINIAPP_FLOAT64, grid);
     assert_done(miniapp_state_set_part(ocean, "salt", 3, 1, value));
     assert_int_equal(miniapp_state_ghosts(ocean, "salt", MINIAPP_NORTH), MINIAPP_HALO);
     state_written(slot_of(ocean, "salt"), no_ghosts);
@@ -673,13 +633,12 @@ TEST(ghosts_of_parts)
     state_written(slot_of(ocean, "salt"), no_ghosts);
     assert_non_null(miniapp_state_write(ocean, "salt"));
     assert_int_equal(miniapp_state_ghosts(ocean, "salt", MINIAPP_NORTH), MINIAPP_HALO);
-    miniapp_state_free(ocean);
 }
 
 TEST(parts_of_an_ocean)
 {
     const struct miniapp_grid whole = {14, 13, 7}, deeper = {14, 13, 8}, narrower = {8, 13, 7};
-    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
+    OWN_STATE ocean = state_on(device, MINIAPP_FLOAT64, grid);
     assert_done(miniapp_state_place(ocean, &grid, 0, 0));
     assert_done(miniapp_state_place(ocean, &whole, 5, 5));
     assert_int_equal(miniapp_state_place(ocean, &whole, 5, 6), MINIAPP_USAGE);
@@ -698,14 +657,13 @@ TEST(parts_of_an_ocean)
     state_written(slot_of(ocean, "tke"), no_ghosts);
     assert_refused(miniapp_run(ocean, "tke"), MINIAPP_USAGE, others);
     assert_refused(miniapp_state_exchange(ocean, "tke"), MINIAPP_USAGE, others);
-    miniapp_state_free(ocean);
 }
 
 /* ---- memory ---- */
 
 TEST(a_field_is_held_once)
 {
-    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT32, grid);
+    OWN_STATE ocean = state_on(device, MINIAPP_FLOAT32, grid);
     const double field = 4 * (double)miniapp_grid_points(&grid);
     struct miniapp_plan *plan, *other;
     assert_true(miniapp_state_bytes(ocean) == 0);
@@ -726,7 +684,6 @@ TEST(a_field_is_held_once)
     assert_true(miniapp_state_bytes(ocean) == 4 * field + 4 * (double)grid.nz);
     miniapp_plan_free(plan);
     miniapp_plan_free(other);
-    miniapp_state_free(ocean);
 }
 
 static struct kernel_functions counting;
@@ -756,8 +713,7 @@ TEST(no_memory)
     const double value = 0;
     char expected[256];
     struct miniapp_plan *plan = (struct miniapp_plan *)&plan;
-    struct miniapp_state *const ocean =
-        state_on(device_that_counts_to(PTRDIFF_MAX), MINIAPP_FLOAT64, huge);
+    OWN_STATE ocean = state_on(device_that_counts_to(PTRDIFF_MAX), MINIAPP_FLOAT64, huge);
     snprintf(expected, sizeof(expected), "device '%s' is out of memory: 'salt' takes 9.01e+06 GB",
              miniapp_device_label(device));
     assert_refused(miniapp_state_set_part(ocean, "salt", 0, 1, &value), MINIAPP_DEVICE, expected);
@@ -768,7 +724,6 @@ TEST(no_memory)
     assert_int_equal(miniapp_last_failure(), MINIAPP_DEVICE);
     assert_false(miniapp_state_has(ocean, "salt"));
     assert_true(miniapp_state_bytes(ocean) == 0);
-    miniapp_state_free(ocean);
 }
 
 TEST(several_states)
@@ -805,7 +760,7 @@ TEST(unknown_names)
 {
     double values[1] = {0};
     const char *const message = "unknown field 'tmep'; the closest is 'temp'";
-    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
+    OWN_STATE ocean = state_on(device, MINIAPP_FLOAT64, grid);
     assert_refused(miniapp_state_set(ocean, "tmep", values), MINIAPP_USAGE, message);
     assert_refused(miniapp_state_get(ocean, "tmep", values), MINIAPP_USAGE, message);
     assert_refused(miniapp_state_set_part(ocean, "tmep", 0, 1, values), MINIAPP_USAGE, message);
@@ -818,14 +773,13 @@ TEST(unknown_names)
     assert_int_equal(miniapp_state_ghosts(ocean, "tmep", MINIAPP_WEST), 0);
     assert_refused(miniapp_state_set_setting(ocean, "dt_tracr", 1), MINIAPP_USAGE,
                    "unknown setting 'dt_tracr'; the closest is 'dt_tracer'");
-    miniapp_state_free(ocean);
 }
 
 TEST(what_was_never_set_is_not_read)
 {
     double values[9 * 8 * 7];
     const char *const message = "field 'temp' is read, but was never set";
-    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
+    OWN_STATE ocean = state_on(device, MINIAPP_FLOAT64, grid);
     assert_refused(miniapp_state_get(ocean, "temp", values), MINIAPP_USAGE, message);
     assert_refused(miniapp_state_get_interior(ocean, "temp", values), MINIAPP_USAGE, message);
     assert_refused(miniapp_state_exchange(ocean, "temp"), MINIAPP_USAGE, message);
@@ -836,28 +790,24 @@ TEST(what_was_never_set_is_not_read)
     set_invented(ocean, "salt", "salt");
     assert_refused(miniapp_run(ocean, "triad"), MINIAPP_USAGE, message);
     assert_false(miniapp_state_has(ocean, "triad"));
-    miniapp_state_free(ocean);
 }
 
 /* Refused is a field with that third element; what was there before stays. */
 static void check_misfit(enum miniapp_precision precision, const char *name, double value,
                          const char *message)
 {
-    struct miniapp_state *const ocean = state_on(device, precision, grid);
+    OWN_STATE ocean = state_on(device, precision, grid);
     const size_t elements = elements_of(name, &grid);
-    double *const values = calloc(elements, sizeof(*values));
+    OWN_VALUES values = calloc(elements, sizeof(*values));
     values[2] = value;
     assert_refused(miniapp_state_set(ocean, name, values), MINIAPP_INPUT, message);
     assert_false(miniapp_state_has(ocean, name));
     fill(ocean, name, 1);
     assert_refused(miniapp_state_set(ocean, name, values), MINIAPP_INPUT, message);
     assert_refused(miniapp_state_set_part(ocean, name, 1, 2, values + 1), MINIAPP_INPUT, message);
-    double *const got = values_of(ocean, name, name);
+    OWN_VALUES got = values_of(ocean, name, name);
     for (size_t i = 0; i < elements; i++)
         assert_true(got[i] == 1);
-    free(values);
-    free(got);
-    miniapp_state_free(ocean);
 }
 
 TEST(values_that_do_not_fit)
@@ -878,7 +828,7 @@ TEST(values_that_do_not_fit)
 
 TEST(settings_of_a_state)
 {
-    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT32, grid);
+    OWN_STATE ocean = state_on(device, MINIAPP_FLOAT32, grid);
     const struct miniapp_settings *const values = miniapp_state_settings(ocean);
     struct miniapp_plan *plan, *none;
     assert_true(miniapp_settings_get(values, "dt_mom") == settings[SETTING_dt_mom].value);
@@ -898,7 +848,6 @@ TEST(settings_of_a_state)
     assert_done(miniapp_state_set_setting(ocean, "c_eps", 0));
     assert_done(miniapp_plan_run(plan));
     miniapp_plan_free(plan);
-    miniapp_state_free(ocean);
 }
 
 /* ---- times of copies ---- */
@@ -907,7 +856,7 @@ TEST(times_of_copies)
 {
     const char *const names[] = {"salt", "temp"}, *const unknown[] = {"slat"};
     double seconds = -1;
-    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
+    OWN_STATE ocean = state_on(device, MINIAPP_FLOAT64, grid);
     set_invented(ocean, "salt", "salt");
     fill(ocean, "temp", 3);
     for (int to = 0; to < 2; to++)
@@ -916,15 +865,13 @@ TEST(times_of_copies)
             assert_true(on_host ? seconds == 0 : pinned ? seconds >= 0 : seconds > 0);
             assert_true(isfinite(seconds));
         }
-    double *const salt = values_of(ocean, "salt", "salt");
+    OWN_VALUES salt = values_of(ocean, "salt", "salt");
     for (size_t i = 0; i < miniapp_grid_points(&grid); i++)
         assert_true(salt[i] == invented(&fields[FIELD_salt], i, grid.nz));
     assert_true(first_of(ocean, "temp") == 3);
     if (!on_host)
         assert_int_equal(miniapp_state_time_copies(ocean, unknown, 1, true, false, &seconds),
                          MINIAPP_USAGE);
-    free(salt);
-    miniapp_state_free(ocean);
 }
 
 /* ---- devices ---- */

@@ -107,7 +107,7 @@ static void store(hid_t file, const struct form *form, enum field_id id)
     const struct miniapp_grid grid = form->has_ghosts ? miniapp_grid_with_ghosts(&inside) : inside;
     const size_t elements = miniapp_field_elements(&fields[id], &grid);
     hsize_t length[MINIAPP_MAX_RANK];
-    double *const values = malloc(elements * sizeof(*values));
+    OWN_VALUES values = malloc(elements * sizeof(*values));
     const int rank = miniapp_field_rank(&fields[id]);
     assert_non_null(values);
     for (int i = 0; i < rank; i++)
@@ -115,7 +115,6 @@ static void store(hid_t file, const struct form *form, enum field_id id)
     for (size_t i = 0; i < elements; i++)
         values[i] = value_of(form, id, length, i);
     assert_true(H5LTmake_dataset_double(file, fields[id].name, rank, length, values) >= 0);
-    free(values);
 }
 
 /* Leaves out fields that others stand in for. */
@@ -171,7 +170,7 @@ static void compare_field(struct miniapp_state *part, struct miniapp_state *ocea
     const char *const name = miniapp_field_name(field);
     const struct miniapp_grid whole = miniapp_state_grid(ocean);
     const size_t first[MINIAPP_AXES] = {[MINIAPP_X] = block->x0, [MINIAPP_Y] = block->y0};
-    double *const some = values_of(part, name, name), *const all = values_of(ocean, name, name);
+    OWN_VALUES some = values_of(part, name, name), *const all = values_of(ocean, name, name);
     const int along_x = lacks_ghosts && has_axis(field, MINIAPP_X) ? 0 : MINIAPP_HALO;
     for (enum miniapp_side side = MINIAPP_WEST; side <= MINIAPP_NORTH; side++)
         assert_int_equal(miniapp_state_ghosts(part, name, side),
@@ -191,8 +190,6 @@ static void compare_field(struct miniapp_state *part, struct miniapp_state *ocea
         if (is_current)
             assert_memory_equal(&some[i], &all[place], sizeof(double));
     }
-    free(some);
-    free(all);
 }
 
 /* Every other block is loaded together with the first. */
@@ -206,16 +203,14 @@ static void compare_blocks(struct miniapp_input *input, const struct choice *cho
     struct blocks blocks;
     assert_done(blocks_cut(&whole, cut[0] * cut[1], cut[0], cut[1], &blocks));
     const struct block corner = block_of(&blocks, 0);
-    struct miniapp_state *const first = state_of_block(&corner, &whole);
+    OWN_STATE first = state_of_block(&corner, &whole);
     for (int rank = 0; rank < cut[0] * cut[1]; rank++) {
         const struct block block = block_of(&blocks, rank);
-        struct miniapp_state *const part = state_of_block(&block, &whole);
+        OWN_STATE part = state_of_block(&block, &whole);
         load(input, choice, part, rank % 2 ? first : NULL, resample);
         for (size_t i = 0; i < choice->count; i++)
             compare_field(part, ocean, choice->fields[i], &block, lacks_ghosts);
-        miniapp_state_free(part);
     }
-    miniapp_state_free(first);
 }
 
 /* Blocks of an ocean with the file's grid or, resampled, with another. What is loaded does not
