@@ -276,8 +276,7 @@ def write(path, values, settings=None, **more):
         file.attrs.update({name: value for name, value in {**(settings or {}), **more}.items() if value is not None})
         for name, value in values.items():
             value = np.asarray(value)
-            file.create_dataset(name, data=value, chunks=value.shape, fletcher32=True,
-                                track_times=False)
+            file.create_dataset(name, data=value, chunks=value.shape, fletcher32=True, track_times=False)
     return path
 
 
@@ -321,8 +320,7 @@ def put_output(path, output):
                 if name in file:
                     del file[name]
                 file[name] = dataset[...]
-                file[name].attrs.update({key: value for key, value in dataset.attrs.items()
-                                         if key == "southern_wall"})
+                file[name].attrs.update({key: value for key, value in dataset.attrs.items() if key == "southern_wall"})
 
 
 def assert_same_on_threads(miniapp, folder, threads, names, *words):
@@ -479,8 +477,7 @@ def basin():
     """A small ocean without ghosts: fields and settings."""
     values, settings = fields.make(12, 9, 6, seed=5)
     values |= fields.faces(values["maskT"], cyclic=False, halo=0)
-    return {name: value for name, value in values.items()
-            if name not in ("sample", "factor_a", "factor_b")}, settings
+    return {name: value for name, value in values.items() if name not in ("sample", "factor_a", "factor_b")}, settings
 
 
 @pytest.fixture(scope="module")

@@ -79,8 +79,7 @@ def make(nx, ny, nz, seed, dx=1e5, *, islands=True, random_masks=False, unstable
 
 def grid(rng, nx, ny, nz, dx):
     """An uneven grid from 60S to 65N with thin levels at the surface."""
-    width = {name: dx * rng.uniform(0.8, 1.2, n)
-             for name, n in (("dxt", nx), ("dxu", nx), ("dyt", ny), ("dyu", ny))}
+    width = {name: dx * rng.uniform(0.8, 1.2, n) for name, n in (("dxt", nx), ("dxu", nx), ("dyt", ny), ("dyu", ny))}
     latitude = np.radians(np.linspace(-60, 65, 2 * ny))
     dzt = np.geomspace(300, 10, nz) * rng.uniform(0.9, 1.1, nz)
     dzw = np.append((dzt[1:] + dzt[:-1]) / 2, dzt[-1]) * rng.uniform(0.95, 1.05, nz)
@@ -141,10 +140,8 @@ def velocity(rng, fields, cfl, dt_tracer):
         "v_wgrid": (fields["cost"] * fields["dyt"])[None, :, None],
         "w_wgrid": fields["dzw"][:, None, None],
     }
-    result = {name: cfl / dt_tracer * width * rng.uniform(-1, 1, shape)
-              for name, width in widths.items()}
-    return result | {name: result[f"{name}_wgrid"] * rng.uniform(0.5, 1.5, shape)
-                     for name in ("u", "v")}
+    result = {name: cfl / dt_tracer * width * rng.uniform(-1, 1, shape) for name, width in widths.items()}
+    return result | {name: result[f"{name}_wgrid"] * rng.uniform(0.5, 1.5, shape) for name in ("u", "v")}
 
 
 def turbulence(rng, fields, settings, negative_tke, drain):
@@ -182,8 +179,7 @@ def tensor(rng, fields):
     """Of neutral surfaces that have nothing to do with temperature and salinity; K_33 mixes neighbours
     in a step of a day, but not the whole column."""
     shape = fields["maskT"].shape
-    slopes = {name: 1e-3 * rng.uniform(-1, 1, (2, 2, *shape))
-              for name in ("Ai_ez", "Ai_nz", "Ai_bx", "Ai_by")}
+    slopes = {name: 1e-3 * rng.uniform(-1, 1, (2, 2, *shape)) for name in ("Ai_ez", "Ai_nz", "Ai_bx", "Ai_by")}
     return {"K_11": rng.uniform(50, 2000, shape), "K_22": rng.uniform(50, 2000, shape),
             "K_33": 10 ** rng.uniform(-5, -1, shape), "K_gm": rng.uniform(200, 2000, shape), **slopes}
 
@@ -333,5 +329,4 @@ def write(path, fields, settings):
         for name, value in settings.items():
             file.attrs[name] = value
         for name, values in fields.items():
-            file.create_dataset(name, data=values, chunks=values.shape, fletcher32=True,
-                                track_times=False)
+            file.create_dataset(name, data=values, chunks=values.shape, fletcher32=True, track_times=False)

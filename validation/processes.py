@@ -18,8 +18,7 @@ import time
 from pathlib import Path
 
 DEADLINE_S = 1200  # only turns a hang into a failure: what is waited for comes, or never does
-ANNOUNCEMENT = re.compile(r"^miniapp: (a reading of the clock|.* points: first (call|turn)).*\n",
-                          re.MULTILINE)
+ANNOUNCEMENT = re.compile(r"^miniapp: (a reading of the clock|.* points: first (call|turn)).*\n", re.MULTILINE)
 
 
 def load_script(name):

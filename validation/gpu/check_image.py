@@ -276,8 +276,7 @@ def main():
     with open(arguments.module, "rb") as file:
         module = file.read()
     modules = ptx_modules(module)
-    failed = (check_gcc(modules, arguments.targets) if modules else
-              check_clang(module, arguments.targets))
+    failed = (check_gcc(modules, arguments.targets) if modules else check_clang(module, arguments.targets))
     return 1 if failed else 0
 
 

@@ -190,8 +190,7 @@ def test_regress(same_in_all, unpacked, tmp_path):
     for action, codes in (("save", (DONE,)), ("check", (DONE, MISMATCH))):  # "slower" is a mismatch
         done = completed([sys.executable, "run/regress", action, baseline, *words], cwd=unpacked)
         assert done.returncode in codes and done.stderr == "", done
-    assert str(unpacked / "bin/miniapp") in json.loads(baseline.read_text())["provenance"][
-        "command_line"]
+    assert str(unpacked / "bin/miniapp") in json.loads(baseline.read_text())["provenance"]["command_line"]
 
 
 def test_gpu(miniapp, run):

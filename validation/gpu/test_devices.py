@@ -29,8 +29,7 @@ def test_gpu_that_is_not_built_in(miniapp, small, reference):
     if miniapp.offload != "no":
         pytest.skip("this build has offload")
     for device in ("gpu", "gpu:0", "gpu:7"):
-        miniapp.fails(DEVICE, f"device '{device}' cannot be used: this build has no offload", small,
-                      "--device", device)
+        miniapp.fails(DEVICE, f"device '{device}' cannot be used: this build has no offload", small, "--device", device)
     rows = auto(miniapp, small, reference, "no offload", {})
     assert {row["device"] for row in rows} == {"cpu"}
 
@@ -47,8 +46,7 @@ def test_offload_that_is_switched_off(miniapp, small, reference):
         pytest.skip("this build has no offload")
     env = {"OMP_TARGET_OFFLOAD": "DISABLED"}
     for device in ("gpu", "gpu:0"):
-        miniapp.fails(DEVICE, f"device '{device}' cannot be used", small, "--device", device,
-                      env=env)
+        miniapp.fails(DEVICE, f"device '{device}' cannot be used", small, "--device", device, env=env)
     rows = auto(miniapp, small, reference, "", env)
     assert {row["device"] for row in rows} == {"cpu"}
 
@@ -71,8 +69,7 @@ def test_nothing_runs_before_all_devices_are_there(miniapp, small, tmp_path):
 
 def test_one_device_by_two_names(miniapp, installed, small):
     """A row of its own for each would be counted twice. The copy has no device but the cpu."""
-    done = run_copy(installed, miniapp, *QUICK, small, "-d", "cpu,auto", "-d", "cpu", "--format",
-                    "json")
+    done = run_copy(installed, miniapp, *QUICK, small, "-d", "cpu,auto", "-d", "cpu", "--format", "json")
     assert done.returncode == DONE, done
     first, second = done.stderr.splitlines()
     assert "device 'auto' is the cpu" in first
@@ -127,8 +124,7 @@ def test_cpu_does_not_load_the_offload_runtime(miniapp, small):
 @pytest.mark.parametrize("size", ["1e12", "1e15"])
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 def test_size_beyond_all_memory(miniapp, small, device, size, precision):
-    miniapp.fails(DEVICE, "out of memory", small, "--size", size, "-d", device,
-                  "--precision", precision)
+    miniapp.fails(DEVICE, "out of memory", small, "--size", size, "-d", device, "--precision", precision)
 
 
 @pytest.mark.unsanitized("the sanitizer itself reserves terabytes of addresses")
@@ -159,8 +155,7 @@ def test_each_device_runs_its_own(miniapp, small):
     each row, then one of each in random order."""
     if miniapp.offload != "emulated":
         pytest.skip("needs a build with emulated offload, which has four devices")
-    done = miniapp.run(*QUICK, "-k", "eos", "-d", "gpu:1", "-d", "gpu:0", small,
-                       env={"LIBOMPTARGET_INFO": "16"})
+    done = miniapp.run(*QUICK, "-k", "eos", "-d", "gpu:1", "-d", "gpu:0", small, env={"LIBOMPTARGET_INFO": "16"})
     launches = re.findall(r"device (\d) info: Launching kernel \S*eos", done.stderr)
     assert launches[:2] == ["1", "0"] and sorted(launches[2:]) == ["0", "1"], launches
 

@@ -69,8 +69,7 @@ def test_kernel_that_does_not_start(miniapp, small, tmp_path, end):
         pytest.skip("needs a build with emulated offload")
     path = library(tmp_path / "runtime.so", RUNTIME, END=end)
     output = tmp_path / "out.h5"
-    done = miniapp.run(*QUICK, small, "--device", "gpu", "--output", output,
-                       env={"LD_PRELOAD": str(path)})
+    done = miniapp.run(*QUICK, small, "--device", "gpu", "--output", output, env={"LD_PRELOAD": str(path)})
     assert done.returncode == DEVICE and not done.stdout, done
     assert done.stderr == ("runtime: no room for the kernel\n"
                            "miniapp: the offload runtime gave up on the device\n")

@@ -95,8 +95,7 @@ def check_all_steps(miniapp, tmp_path, env=None):
         verdicts = steps[f"validation, rough, {precision}"]["data"]["validation"]
         assert {verdict["kernel"] for verdict in verdicts} >= {str(kernel) for kernel in miniapp.kernels}
     assert steps["validation, 2 steps of ocean_step_forced on rough, float64"]["data"]["validation"]
-    for step in ("sweep, float64", "5000 points, float64", "sweep, float32",
-                 "transfers at each call"):
+    for step in ("sweep, float64", "5000 points, float64", "sweep, float32", "transfers at each call"):
         assert steps[step]["outcome"] == "done" and steps[step]["data"]["results"]
     listing = miniapp.passes("--list-variants", quick=False)
     variants = [name for name in re.findall(r"^(\w+): offload: (?!.*not in this build)", listing, re.MULTILINE)

@@ -18,8 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import (DEVICE, DONE, GRID, GRID_REFERENCE, HERE, LONG, MISMATCH, QUICK, USAGE, assert_one_line,
-                      read)
+from conftest import (DEVICE, DONE, GRID, GRID_REFERENCE, HERE, LONG, MISMATCH, QUICK, USAGE, assert_one_line, read)
 from pairs import ALL, PAIRS
 from processes import executable, load_script
 from test_gpu_check import check_all_steps
@@ -29,8 +28,7 @@ MOCK = HERE / "gpu/mock"
 ACC, ROUGH, SWITCHED = (GRID.with_name(f"{name}.h5") for name in ("acc", "rough", "switched"))
 ROUGH_REFERENCE = GRID_REFERENCE.with_name("rough")
 ODD = ("--shape", "37x13x9")  # nothing in it is a multiple of a warp
-ENTRY = re.compile(r"(\.entry __omp_offloading_[0-9a-f]+_[0-9a-f]+_(\w+)_l\d+\(.*?\n\{\n)(.*?)(?=\n\})",
-                   re.DOTALL)
+ENTRY = re.compile(r"(\.entry __omp_offloading_[0-9a-f]+_[0-9a-f]+_(\w+)_l\d+\(.*?\n\{\n)(.*?)(?=\n\})", re.DOTALL)
 
 # Stands in for ptxas: it keeps the PTX.
 KEEP_PTX = """#!/bin/sh
@@ -48,13 +46,11 @@ class Mock:
     def __init__(self, miniapp, folder, is_llvm, images):
         self.miniapp, self.cache, self.log_path = miniapp, folder, folder / "log"
         self.is_llvm, self.images, self.ptx = is_llvm, images, None
-        subprocess.run([MOCK / "run", "true"], check=True,
-                       env={**os.environ, "MOCK_CACHE": str(folder)})
+        subprocess.run([MOCK / "run", "true"], check=True, env={**os.environ, "MOCK_CACHE": str(folder)})
 
     def environment(self, **settings):
         self.log_path.unlink(missing_ok=True)
-        variables = {f"MOCK_{name.upper()}": value for name, value in settings.items()
-                     if name.islower()}
+        variables = {f"MOCK_{name.upper()}": value for name, value in settings.items() if name.islower()}
         return {"LD_LIBRARY_PATH": str(self.cache),
                 # ptxas, in each process, by a Python that may be far faster to start than the first in the PATH
                 "PATH": f"{MOCK}:{Path(sys.executable).parent}:{os.environ['PATH']}",
@@ -130,8 +126,7 @@ def images_of(miniapp, folder, is_linked):
     ours = [one for one in commands if re.search("-D(PHYSICS|MINIAPP)_OFFLOAD", one["command"])]
     executable(folder / "ptxas", KEEP_PTX)
     with ThreadPool(os.cpu_count()) as pool:
-        files = pool.starmap(compile_to_ptx, [(one, folder / f"{number}.ptx")
-                                              for number, one in enumerate(ours)])
+        files = pool.starmap(compile_to_ptx, [(one, folder / f"{number}.ptx") for number, one in enumerate(ours)])
         pool.map(make_image, [files] if is_linked else [[file] for file in files])
     return folder
 
@@ -203,8 +198,7 @@ def test_bits_of_the_host(llvm, miniapp, order):
     report = llvm.json("-d", "cpu", "-d", "gpu", "-k", ",".join(kernels), "--checksums",
                        "--precision", "float64", "--precision", "float32", *ODD, GRID, order=order)
     host = bits(report, "cpu")
-    assert len(host) == 2 * sum(len(kernel.made()) for kernel in miniapp.kernels
-                                if kernel.name in kernels)
+    assert len(host) == 2 * sum(len(kernel.made()) for kernel in miniapp.kernels if kernel.name in kernels)
     assert host == bits(report, "gpu")
 
 
@@ -355,14 +349,12 @@ def changed(mock, tmp_path, kept, change):
 
 def double_constants(body):
     """All: a bound of pressure alone would only choose another rule of quadrature."""
-    return re.sub(r"(?<=, 0d)[0-9A-F]{16}(?=[^\n]*;)",
-                  lambda found: f"{int(found[0], 16) + (1 << 52):016X}", body)
+    return re.sub(r"(?<=, 0d)[0-9A-F]{16}(?=[^\n]*;)", lambda found: f"{int(found[0], 16) + (1 << 52):016X}", body)
 
 
 def test_changed_constants(bitcode, tmp_path):
     """It fails its own kernel, and no other."""
-    object_of = changed(bitcode, tmp_path, ("eos_offload_float64", "triad_offload_float64"),
-                        double_constants)
+    object_of = changed(bitcode, tmp_path, ("eos_offload_float64", "triad_offload_float64"), double_constants)
     done = bitcode.run("-d", "gpu", "-k", "eos", "-k", "triad", "--validate", GRID_REFERENCE,
                     "--format", "json", GRID, **object_of)
     assert done.returncode == MISMATCH, done
@@ -418,17 +410,14 @@ def test_gpu_that_is_too_old(mock):
     done = mock.run("-d", "gpu", "-k", "triad", GRID, gpus="70")
     assert done.returncode == DEVICE and not done.stdout
     assert_one_line(done.stderr)
-    assert re.search("code (does not fit|fits).* GPU 0,? .*is mock GPU .*, nvidia:sm_70$",
-                     done.stderr)
+    assert re.search("code (does not fit|fits).* GPU 0,? .*is mock GPU .*, nvidia:sm_70$", done.stderr)
 
 
 def test_two_gpus_of_which_one_fits(mock):
     """It has the second number, but with machine code, of which LLVM counts only GPUs that fit."""
     listing = mock.run("--list-devices", gpus="70,90").stdout
-    unfit, = re.findall("^(gpu:[01])  cannot be used: .* nvidia:sm_70, .* DOES NOT FIT", listing,
-                        re.MULTILINE)
-    fits, = re.findall("^(gpu:[01])  mock GPU .*, nvidia:sm_90, .* an empty kernel takes", listing,
-                       re.MULTILINE)
+    unfit, = re.findall("^(gpu:[01])  cannot be used: .* nvidia:sm_70, .* DOES NOT FIT", listing, re.MULTILINE)
+    fits, = re.findall("^(gpu:[01])  mock GPU .*, nvidia:sm_90, .* an empty kernel takes", listing, re.MULTILINE)
     assert (unfit, fits) == (("gpu:1", "gpu:0") if mock.images else ("gpu:0", "gpu:1"))
     assert mock.json("-d", fits, "-k", "triad", GRID, gpus="70,90")["results"]
     assert mock.run("-d", unfit, "-k", "triad", GRID, gpus="70,90").returncode == DEVICE

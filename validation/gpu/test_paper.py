@@ -55,8 +55,7 @@ def test_limits_of_amd(clang):
 
 def test_ptx_for_both_gpus(clang, script, tmp_path):
     """It differs in the name of the target alone, as test_mock.py has it."""
-    old, new = (script.compile_to_ptx(NEAREST[1], "float64", arch, tmp_path).read_text()
-                for arch in ("sm_80", "sm_90"))
+    old, new = (script.compile_to_ptx(NEAREST[1], "float64", arch, tmp_path).read_text() for arch in ("sm_80", "sm_90"))
     assert old.replace("sm_80", "sm_90") == new
 
 
@@ -161,8 +160,7 @@ def test_sums_of_a_step(script, monkeypatch, capsys):
              [{"kernel": "a", "nest": "a 1", "registers": 64, "spilled": 0, "occupancy": "50 %"},
               {"kernel": "a", "nest": "a 2", "registers": 65, "spilled": 8, "occupancy": "44 %"}],
              [{"kernel": "b", "nest": "b 1"}]]
-    script.show_step("ocean_step", calls, {"exchange": (0, 0), "a": (4300, 0), "b": (43, 68000)},
-                     script.arguments())
+    script.show_step("ocean_step", calls, {"exchange": (0, 0), "a": (4300, 0), "b": (43, 68000)}, script.arguments())
     table = [line.split() for line in capsys.readouterr().out.splitlines()[3:]]
     assert table[:4] == [["e", "1", "-", "-", "-", "0", "0", "0.0000", "0.0000"],
                          ["a", "1", "64", "0", "50", "%", "4300", "0", "1.0000", "0.0000"],
@@ -192,8 +190,7 @@ say() { echo "info: Launching kernel __omp_offloading_fe00_51_$1_offload_float64
 say start; say a; say b
 [ "$4" = 1 ] || { say b; say exchange; }
 """)
-    assert script.launches_of(program, "ocean_step") == ["b_offload_float64_l7",
-                                                         "exchange_offload_float64_l7"]
+    assert script.launches_of(program, "ocean_step") == ["b_offload_float64_l7", "exchange_offload_float64_l7"]
 
 
 # ---- instructions ----
@@ -400,15 +397,13 @@ ptxas info : Used 65 registers" >&2
 @pytest.mark.parametrize("words, first", [((), "-v"), (("-c",), "-c")])
 def test_instructions_of_a_nest(script, tmp_path, words, first):
     ptxas, nvdisasm = tools_that_are_made_up(tmp_path)
-    row = script.assembled(script.Tools(ptxas, nvdisasm, words), tmp_path / "a.ptx", "sm_90")[
-        "a_offload_float64_l7"]
+    row = script.assembled(script.Tools(ptxas, nvdisasm, words), tmp_path / "a.ptx", "sm_90")["a_offload_float64_l7"]
     assert (tmp_path / "words").read_text().split()[0] == first
     assert row["registers"] == 65 and row["occupancy"] == "44 %" and row["instructions"] == 16
     assert row["instructions: fp64"] == 2 and row["instructions: fp32"] == 0
     limit = dict.fromkeys(script.LIMITED, 99)
     row = {**row, "nest": "a 1", "precision": "float64", "arch": "sm_90", "mode": "SPMD"}
-    assert script.excesses(row, {"a 1, float64": {**limit, "instructions": 15}}) == [
-        "instructions 16 is more than 15"]
+    assert script.excesses(row, {"a 1, float64": {**limit, "instructions": 15}}) == ["instructions 16 is more than 15"]
     assert script.excesses(row, {"a 1, float64": {**limit, "instructions": 16}}) == []
 
 
@@ -499,8 +494,7 @@ def test_wrong_usage(words, said):
     assert done.returncode == USAGE and said in done.stderr and done.stdout == "", done
 
 
-@pytest.mark.parametrize("words, precisions", [
-    ((), ["float64", "float32"]), (("--precision", "float32"), ["float32"])])
+@pytest.mark.parametrize("words, precisions", [((), ["float64", "float32"]), (("--precision", "float32"), ["float32"])])
 def test_precisions_by_option(script, monkeypatch, tmp_path, words, precisions):
     monkeypatch.setattr(script, "rows_of", lambda kernel, precision, *_: [{"precision": precision}])
     monkeypatch.setattr("sys.argv", [str(SCRIPT), "--kernel", "triad", "--arch", "sm_90", *words])

@@ -105,8 +105,7 @@ def test_each_file_is_a_whole_program(compile_as_a_whole, tmp_path):
         (folder / f"{name}.c").write_text(NEST % name)
         done = compile_as_a_whole(folder / f"{name}.c")
         assert done.returncode == 0, done.stderr
-    subprocess.run(["clang-19", "-shared", "-fopenmp", "one.o", "two.o", "-o", "both.so"], cwd=folder,
-                   check=True)
+    subprocess.run(["clang-19", "-shared", "-fopenmp", "one.o", "two.o", "-o", "both.so"], cwd=folder, check=True)
     module = (folder / "both.so").read_bytes()
     found = images_of.images(module)
     assert list(found) == ["sm_90"] and len(found["sm_90"]) == 2
@@ -128,8 +127,7 @@ def test_a_file_that_is_no_whole_program(compile_as_a_whole, tmp_path):
     assert list(tmp_path.iterdir()) == [source]
 
 
-@pytest.mark.parametrize("function", ["density_offload_float64$_omp_fn$1",
-                                      "sum_columns_offload_float64$_omp_fn$1"])
+@pytest.mark.parametrize("function", ["density_offload_float64$_omp_fn$1", "sum_columns_offload_float64$_omp_fn$1"])
 def test_too_little_memory_for_a_lane(module, miniapp, targets, tmp_path, function):
     """What GCC 12 reserves if it is not told (cmake/offload.cmake), in one function."""
     if not miniapp.is_gcc:
@@ -137,8 +135,7 @@ def test_too_little_memory_for_a_lane(module, miniapp, targets, tmp_path, functi
     before, start, after = module.read_bytes().partition(f"FUNCTION DEF: {function}\n".encode())
     reserved = b"%simtstack_ar[520];"
     assert reserved in after
-    (tmp_path / "module.so").write_bytes(
-        before + start + after.replace(reserved, reserved.replace(b"520", b"136"), 1))
+    (tmp_path / "module.so").write_bytes(before + start + after.replace(reserved, reserved.replace(b"520", b"136"), 1))
     done = check_image(tmp_path / "module.so", *targets)
     assert done.returncode == MISMATCH and f": {function} needs " in done.stdout, done
     assert done.stdout.endswith(" for a lane and reserves 136\n")
@@ -164,8 +161,7 @@ def test_image_holds_what_run_paper_shows(amd, tmp_path):
     for row in rows:
         shown = [row[key] for key in ("registers", "AGPRs", "SGPRs", "SGPR spills", "stack", "spilled")]
         numbers = built[row["entry"]]
-        assert shown == [numbers[key] for key in ("vgpr", "agpr", "sgpr", "sgpr spills", "scratch",
-                                                  "vgpr spills")], row
+        assert shown == [numbers[key] for key in ("vgpr", "agpr", "sgpr", "sgpr spills", "scratch", "vgpr spills")], row
 
 
 def test_limits_of_nests(amd):

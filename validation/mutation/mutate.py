@@ -26,8 +26,7 @@ PHYSICS = ("velocities", "sources", "vertical", "veros_step", "tke", "eke", "ide
 
 
 def run(command, folder):
-    return subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, check=False)
+    return subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
 
 
 def is_built(tree, preset, stored):
@@ -152,8 +151,7 @@ def main():
                         help=f"of {' '.join(known)} [all]")
     parser.add_argument("--list", action="store_true",
                         help="only say what each mutation breaks, and which ones change nothing")
-    parser.add_argument("--stored", action="store_true",
-                        help="by run/validate alone, in the place of the tests")
+    parser.add_argument("--stored", action="store_true", help="by run/validate alone, in the place of the tests")
     options = parser.parse_args()
     mutations = list(read_mutations(options.kernel or known))
     if options.list:

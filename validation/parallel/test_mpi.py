@@ -78,15 +78,13 @@ class Ranks:
     sleep: there may be more of them than cores, and other tests run beside them."""
 
     def __init__(self, miniapp, folder):
-        libraries = subprocess.run(["ldd", miniapp.path], capture_output=True, text=True,
-                                   check=True).stdout
+        libraries = subprocess.run(["ldd", miniapp.path], capture_output=True, text=True, check=True).stdout
         self.miniapp, self.folder, self.changes = miniapp, folder, {}
         self.is_mpich = "libmpich" in libraries
         if not self.is_mpich and "libmpi.so" not in libraries:
             pytest.skip("the program is built without MPI")
         self.idling = library(folder / "idling.so", "#define _GNU_SOURCE\n" + IDLING)
-        self.launcher = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-x",
-                         f"LD_PRELOAD={self.idling}"]
+        self.launcher = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-x", f"LD_PRELOAD={self.idling}"]
         if self.is_mpich:
             self.launcher = ["mpirun.mpich", "-genv", "LD_PRELOAD", str(self.idling)]
 
@@ -196,8 +194,7 @@ def work(kind, tmp_path_factory):
 @pytest.fixture(scope="module")
 def alone(ranks, work):
     """What one process makes, on each device."""
-    return {device: ranks.checksums("1x1", "-d", device, *work)
-            for device in ranks.miniapp.devices_to_test}
+    return {device: ranks.checksums("1x1", "-d", device, *work) for device in ranks.miniapp.devices_to_test}
 
 
 @every_mpi
@@ -446,8 +443,7 @@ def test_other_outputs_are_those_of_one_process(ranks, tmp_path, words):
 
 def test_a_reference_is_compared(ranks, device):
     reference = GRID.parent.parent / "validation" / "stored" / "grid"
-    words = ("-d", device, "-k", "eos,isoneutral,tke", *QUICK, GRID, "--validate", reference,
-             "--format", "json")
+    words = ("-d", device, "-k", "eos,isoneutral,tke", *QUICK, GRID, "--validate", reference, "--format", "json")
     one, four = (json.loads(ranks.passes(cut, *words))["validation"] for cut in ("1x1", "2x2"))
     assert one == four
 
@@ -716,14 +712,11 @@ def test_a_sweep_with_ceilings_is_resumed(ranks, tmp_path):
 def test_one_line_of_what_all_find(ranks, tmp_path):
     ranks.fails(USAGE, "--steps takes a whole number", 2, "--steps", "x", GRID)
     ranks.fails(INPUT, "No such file", 2, tmp_path / "none.h5")
-    ranks.fails(USAGE, "--decompose 2x2 makes 4 blocks, but there are 2 processes", 2,
-                "--decompose", "2x2", GRID)
+    ranks.fails(USAGE, "--decompose 2x2 makes 4 blocks, but there are 2 processes", 2, "--decompose", "2x2", GRID)
     ranks.fails(USAGE, "--decompose takes two whole numbers", 2, "--decompose", "2", GRID)
-    ranks.fails(USAGE, "3 processes cannot share 1 x 2 columns", 3, *QUICK, "--shape", "5x6x4",
-                "-k", "eos", GRID)
+    ranks.fails(USAGE, "3 processes cannot share 1 x 2 columns", 3, *QUICK, "--shape", "5x6x4", "-k", "eos", GRID)
     ranks.fails(USAGE, "'expsum' is a single number", 2, *QUICK, "-k", "expsum", GRID)
-    ranks.fails(OUTPUT, "cannot be written", 2, "-k", "eos", *QUICK, GRID, "-o",
-                tmp_path / "none" / "out.h5")
+    ranks.fails(OUTPUT, "cannot be written", 2, "-k", "eos", *QUICK, GRID, "-o", tmp_path / "none" / "out.h5")
 
 
 def test_one_line_of_what_is_found_before_a_run(ranks, tmp_path, monkeypatch):
@@ -854,8 +847,7 @@ def test_a_process_that_is_ended_late(ranks, tmp_path, code, said, words):
     SIGKILL or of SIGHUP, whichever it sees first."""
     compiler = "mpicc.mpich" if ranks.is_mpich else "mpicc.openmpi"
     (tmp_path / "late.c").write_text(LATE)
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", tmp_path / "late.so", tmp_path / "late.c"],
-                   check=True)
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", tmp_path / "late.so", tmp_path / "late.c"], check=True)
     script = tmp_path / "ended_late"
     executable(script, f"""#!/bin/sh
 LD_PRELOAD="{tmp_path / 'late.so'}:{ranks.idling}" "$@"
@@ -944,11 +936,9 @@ def children(launcher):
 def endless(ranks, tmp_path, monkeypatch):
     """Steps on two processes, more than any test waits for; and the processes."""
     monkeypatch.setenv("MINIAPP_TEST_RUN", str(tmp_path))
-    with ranks.start(2, "--steps", 10**6, ACC, "--every", 2, "-o", tmp_path / "end.nc",
-                     "--format", "json") as run:
+    with ranks.start(2, "--steps", 10**6, ACC, "--every", 2, "-o", tmp_path / "end.nc", "--format", "json") as run:
         wait_for(lambda: list(tmp_path.glob("end.00*.nc")), run)
-        yield run, wait_for(lambda: (found := children(tmp_path)) and len(found) == 2 and found,
-                            run)
+        yield run, wait_for(lambda: (found := children(tmp_path)) and len(found) == 2 and found, run)
 
 
 @every_mpi

@@ -33,8 +33,7 @@ class RankedJobs(Jobs):
         self.known["SLURM_MPI_TYPE"] = "pmi2" if ranks.is_mpich else "pmix"
 
     def submit(self, script, *options, arguments=(), **env):
-        return super().submit(script, *NODE_EACH, *options, arguments=arguments,
-                              **{**self.known, **env})
+        return super().submit(script, *NODE_EACH, *options, arguments=arguments, **{**self.known, **env})
 
     def passes(self, job):
         state = self.slurm.ended(job)
@@ -118,8 +117,7 @@ def test_a_signalled_job_ends_in_order_and_goes_on(jobs, eight, tmp_path):
     jobs.slurm.check("scancel", "--batch", "--signal=USR1", job)
     state = jobs.slurm.ended(job)
     assert state["JobState"] == "FAILED" and state["ExitCode"] == f"{SIGNALLED}:0"
-    said = re.findall("ended by SIGUSR1: --restart continues from the snapshot of step (\\d+)",
-                      jobs.printed(job))
+    said = re.findall("ended by SIGUSR1: --restart continues from the snapshot of step (\\d+)", jobs.printed(job))
     assert len(said) == 1 and (tmp_path / f"end.{int(said[0]):06d}.nc").exists()
     for path in tmp_path.glob("end.0*.nc"):
         if path.name != "end.000004.nc":
@@ -132,13 +130,11 @@ def test_an_array_measures_scaling(jobs, ranks, tmp_path):
     """A task for each number of ranks; what is there is not run again, and one task is too many."""
     words = ("--strong", "-n", "1,2", "--steps", "3", "--shape", "20x16x6")
     for submitted in range(2):
-        array = jobs.submit("scaling", "--array=1-3", arguments=words,
-                            RESULTS=str(tmp_path / "runs"))
+        array = jobs.submit("scaling", "--array=1-3", arguments=words, RESULTS=str(tmp_path / "runs"))
         for task in (1, 2, 3):
             said = jobs.passes(f"{array}_{task}")
             assert ("is there already" in said) == (submitted == 1 and task < 3), said
-    assert {path.name for path in (tmp_path / "runs").iterdir()} == {
-        "strong-0001.json", "strong-0002.json"}
+    assert {path.name for path in (tmp_path / "runs").iterdir()} == {"strong-0001.json", "strong-0002.json"}
     two = json.loads((tmp_path / "runs" / "strong-0002.json").read_text())
     assert two["provenance"]["processes"] == "2" and ON_TWO_NODES in two["provenance"]["mpi"]
     shown = jobs.slurm.run(sys.executable, "run/scaling", tmp_path / "runs", cwd=ACC.parent.parent)

@@ -77,8 +77,7 @@ def passes(*words, **options):
 def fails(code, pattern, *words, **options):
     done = run(*words, **options)
     assert done.returncode == code and re.search(pattern, done.stderr), done
-    assert done.stderr.splitlines()[-1].startswith("run/scaling: " if code != USAGE else
-                                                   "run/scaling: error: "), done
+    assert done.stderr.splitlines()[-1].startswith("run/scaling: " if code != USAGE else "run/scaling: error: "), done
     assert "Traceback" not in done.stderr
     return done
 
@@ -230,8 +229,7 @@ def test_counts_of_an_ocean():
     one rank. 6 exchanges along x and y, 4 sums, each in 2 doublings, and 5 planes, each from 3 others, then to all in
     2 doublings. 204 fields of 2 rows or columns on 3 sides of 68."""
     assert cost.step_of({"kernel": "ocean", "precision": "float64"}) == OCEAN
-    assert cost.counts(OCEAN, (2, 2), (68, 68, 20)) == (
-        68 * 68 * 20, 43 + 60 - 10, 12 + 8 + 25, 204 * 2 * 3 * 68 * 8)
+    assert cost.counts(OCEAN, (2, 2), (68, 68, 20)) == (68 * 68 * 20, 43 + 60 - 10, 12 + 8 + 25, 204 * 2 * 3 * 68 * 8)
 
 
 def test_time_of_a_solver(oceans):
@@ -289,8 +287,7 @@ def test_a_prediction_says_that_it_is_one(folder, monkeypatch):
     for axis in drawn[-1].axes:
         assert axis.get_title().startswith("PREDICTION, not measured")
         assert axis.get_ylabel().startswith("predicted")
-    assert "prediction, not measured; fitted to" in "".join(
-        text.get_text() for text in drawn[-1].texts)
+    assert "prediction, not measured; fitted to" in "".join(text.get_text() for text in drawn[-1].texts)
 
 
 @pytest.mark.parametrize("what, spoil", [
@@ -334,13 +331,11 @@ def launcher(tmp_path):
 def test_what_is_kept_is_not_run_again(launcher, tmp_path):
     options, lines = launcher
     passes("--strong", "-n", "1,2", *options, "--", "-k", "ocean_step")
-    assert lines() == [f"{number} PROGRAM --steps 20 --format json -k ocean_step INPUT"
-                       for number in (1, 2)]
+    assert lines() == [f"{number} PROGRAM --steps 20 --format json -k ocean_step INPUT" for number in (1, 2)]
     output = passes("--strong", "-n", "1,2,4", *options, "--", "-k", "ocean_step")
     assert len(lines()) == 3 and lines()[-1].startswith("4 ") and re.search(r"\n +4 ", output)
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names == {"strong-0001.json", "strong-0002.json", "strong-0004.json", "scaling.svg",
-                     "scaling.png"}
+    assert names == {"strong-0001.json", "strong-0002.json", "strong-0004.json", "scaling.svg", "scaling.png"}
 
 
 def test_runs_of_other_options_do_not_share_a_folder(launcher, undrawn):
@@ -358,8 +353,7 @@ def test_runs_of_other_options_do_not_share_a_folder(launcher, undrawn):
 def test_blocks_of_weak_scaling_are_alike(launcher, undrawn):
     options, lines = launcher
     passes("--weak", "-n", "1,2,4,6", "--shape", "30x20x10", "--steps", "7", *options)
-    shapes = [re.search(r"--steps 7 .* --shape (\S+) --decompose (\S+)", line).groups()
-              for line in lines()]
+    shapes = [re.search(r"--steps 7 .* --shape (\S+) --decompose (\S+)", line).groups() for line in lines()]
     assert shapes == [("34x24x10", "1x1"), ("64x64x10", "2x3"), ("64x44x10", "2x2"), ("34x44x10", "1x2")]
 
 
@@ -404,8 +398,7 @@ def test_no_launcher(launcher):
 @pytest.mark.parametrize("number, code", [(signal.SIGTERM, TERMINATED), (signal.SIGUSR1, TERMINATED),
                                           (signal.SIGINT, INTERRUPTED)])
 def test_a_signal_reaches_the_ranks_as_sigusr1(launcher, tmp_path, number, code):
-    executable(tmp_path / "launcher",
-               waiting("USR1", f"touch {tmp_path}/started", f"touch {tmp_path}/told; exit 143"))
+    executable(tmp_path / "launcher", waiting("USR1", f"touch {tmp_path}/started", f"touch {tmp_path}/told; exit 143"))
     with Running([sys.executable, SCRIPT, "--strong", "-n", "2,4", *launcher[0]]) as job:
         wait_for(lambda: (tmp_path / "started").exists(), job)
         job.send_signal(number)
@@ -498,8 +491,7 @@ def test_a_step_sends_what_the_model_says(ranks, counting, sequence, cut, overla
     blocks = tuple(map(int, cut.split("x")))
     step = cost.step_of({"kernel": sequence, "precision": "float64"})
     block = 16 // blocks[0] + 4, 14 // blocks[1] + 4, 6
-    messages, moved, single, together, looks = (
-        (more - less) / 2 for more, less in zip(sent(23), sent(21)))
+    messages, moved, single, together, looks = ((more - less) / 2 for more, less in zip(sent(23), sent(21)))
     sides = 2 * (blocks[0] > 1) + (blocks[1] > 1)  # x is cyclic
     is_whole = sequence == "ocean"  # overlap sends what momentum reads in two parts
     assert messages == (step.exchanges + (is_whole and bool(overlap))) * sides

@@ -156,8 +156,7 @@ def write_field(output, source, name, field, tolerances):
     shape = field.values.shape
     layout = dict(chunks=(1,) * (len(shape) - 2) + shape[-2:], shuffle=True, compression="gzip",
                   compression_opts=9, fletcher32=True)
-    dataset = output.create_dataset(name, data=field.values, track_times=False,
-                                    **(layout if shape else {}))
+    dataset = output.create_dataset(name, data=field.values, track_times=False, **(layout if shape else {}))
     describe(dataset, units=field.units, long_name=field.long_name)
     largest = np.abs(field.values).max()
     for precision, tolerance in tolerances.items():

@@ -28,8 +28,7 @@ from veros.core.operators import at, update
 from veros.diagnostics.snapshot import Snapshot
 
 STEPS = 8
-SOURCES = ["K_diss_v", "K_diss_bot", "P_diss_v", "P_diss_adv", "P_diss_nonlin", "eke_diss_tke",
-           "eke_diss_iw"]
+SOURCES = ["K_diss_v", "K_diss_bot", "P_diss_v", "P_diss_adv", "P_diss_nonlin", "eke_diss_tke", "eke_diss_iw"]
 IN_SNAPSHOT = ["dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "zt", "zw", "ht", "beta", "Nsqr", "temp",
                "salt", "u", "v", "w", "tke", "eke", "kappaM", "forc_tke_surface", "forc_temp_surface",
                "forc_salt_surface", "K_diss_h"]

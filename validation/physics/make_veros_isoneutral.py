@@ -89,8 +89,7 @@ def write(file, state):
     vs = state.variables
     tau, taup1 = int(vs.tau), int(vs.taup1)
     fields = {name: in_order(getattr(vs, name)) for name in GRID}
-    fields |= {name: in_order(getattr(vs, name)[..., tau])
-               for name in ("temp", "salt", "int_drhodT", "int_drhodS")}
+    fields |= {name: in_order(getattr(vs, name)[..., tau]) for name in ("temp", "salt", "int_drhodT", "int_drhodS")}
     fields |= {f"{name}_taup1": in_order(getattr(vs, name)[..., taup1]) for name in ("temp", "salt")}
     store_input(file, fields, state.settings, SETTINGS)
     store(file.create_group("outputs"), outputs_of(state, False))

@@ -103,16 +103,14 @@ def outputs(setup):
     setup.set_forcing(state)
     result["set_forcing"] = made("forc_temp_surface"), []
     eke.set_eke_diffusivities(state)
-    result["set_eke_diffusivities"] = made(
-        "L_rossby", "L_rhines", "eke_len", "sqrteke", "K_gm", "K_iso"), []
+    result["set_eke_diffusivities"] = made("L_rossby", "L_rhines", "eke_len", "sqrteke", "K_gm", "K_iso"), []
     tke.set_tke_diffusivities(state)
     result["set_tke_diffusivities"] = made("sqrttke", "mxl", "kappaM", "kappaH", "Prandtlnumber"), []
     for routine, by_superbee in (("advect_by_superbee", True), ("advect_temp_salt_enthalpy", False)):
         with vs.unlock(), settings.unlock():
             settings.enable_superbee_advection = by_superbee
             vs.update(thermodynamics.advect_temp_salt_enthalpy(state))
-        result[routine] = made(
-            "P_diss_adv", dtemp="tau", dsalt="tau", temp_taup1="taup1", salt_taup1="taup1"), []
+        result[routine] = made("P_diss_adv", dtemp="tau", dsalt="tau", temp_taup1="taup1", salt_taup1="taup1"), []
     with vs.unlock():
         vs.update(diffusion.tempsalt_sources(state))
     result["tempsalt_sources"] = made(

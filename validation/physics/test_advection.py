@@ -94,8 +94,7 @@ def test_constants_stay_constant(miniapp, basin, scheme, tmp_path):
     values, _, cyclic_x = basin
     flow = without_divergence(values, cyclic_x)
     moved, _ = advected(miniapp, tmp_path, basin, scheme, **flow)
-    now, _ = advected(miniapp, tmp_path, basin, scheme, **flow,
-                      tracer=np.full_like(values["tracer"], 35.0))
+    now, _ = advected(miniapp, tmp_path, basin, scheme, **flow, tracer=np.full_like(values["tracer"], 35.0))
     assert np.abs(now).max() <= 1e-12 * np.abs(moved).max()
 
 
@@ -162,8 +161,7 @@ def test_second_order_loses_nothing_of_a_linear_enthalpy(miniapp, basin, tmp_pat
                "int_drhodS": 0 * now, "dtemp": now}
     weights = values["dzw"].copy()
     weights[-1] /= 2
-    room = values["maskT"] * weights[:, None, None] * values["cost"][:, None] * (
-        values["dyt"][:, None] * values["dxt"])
+    room = values["maskT"] * weights[:, None, None] * values["cost"][:, None] * (values["dyt"][:, None] * values["dxt"])
     lost = (room * dissipation(miniapp, tmp_path, basin, **changes)).sum()
     terms = 9.81 / 1024 * np.abs(volume(values) * changes["int_drhodT"] * now).sum()
     assert abs(lost) <= 4 * ROUNDING * terms  # a column has a few roundings for each level

@@ -113,8 +113,7 @@ def test_equal_water_has_no_stability(miniapp, equation, tmp_path):
     for name in ("temp", "salt"):
         values[name][:, :, ::2] = values[name][5, :, ::2]
     out = tmp_path / "out.h5"
-    miniapp.passes("-k", "density", "-o", out,
-                   store(miniapp, tmp_path / "ocean.h5", values, settings))
+    miniapp.passes("-k", "density", "-o", out, store(miniapp, tmp_path / "ocean.h5", values, settings))
     stability = read(out, "Nsqr")
     assert not stability[:, :, ::2].any() and stability[:, :, 1::2].any()
 

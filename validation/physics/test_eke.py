@@ -11,8 +11,7 @@ EPS = np.finfo(np.float64).eps
 SOURCES = {"K_diss_gm": 1, "K_diss_h": 1, "P_diss_skew": -1, "P_diss_hmix": -1, "P_diss_iso": -1}
 
 
-@pytest.mark.parametrize("eddies, constant", [
-    (0, {"K_gm": 700, "K_iso": 900}), (1, {"K_iso": 900})])
+@pytest.mark.parametrize("eddies, constant", [(0, {"K_gm": 700, "K_iso": 900}), (1, {"K_iso": 900})])
 def test_what_is_constant(miniapp, eddies, constant, tmp_path):
     values, settings = fields.make(**OCEANS["odd"])
     made = miniapp.made_by("eke_diffusivities", tmp_path, values, settings | {"enable_eke": eddies})

@@ -68,8 +68,7 @@ class Watched:
         self.state = package.load(frozen.path, frozen.sequence, device)
         library, settings = self.state.library, self.state.call(self.state.library.c.state_settings)
         self.steps, self.levels = library.steps(frozen.sequence, settings), library.levels(frozen.sequence)
-        self.moving = {name for levels in self.levels for name in levels}.union(
-            *(step.writes() for step in self.steps))
+        self.moving = {name for levels in self.levels for name in levels}.union(*(step.writes() for step in self.steps))
         self.plans = {}
         self.aside = package.load(two_levels_at_least(frozen), frozen.sequence, device)
         self.state.add("alone", "tracer_taup1")
@@ -88,8 +87,7 @@ class Watched:
     def note(self, invariant, residual, scale):
         """Of one step, or an array of what its columns or cells have."""
         if np.max(scale) != 0:
-            self.worst[invariant] = np.maximum(self.worst[invariant],
-                                               np.max(np.abs(residual)) / np.max(scale))
+            self.worst[invariant] = np.maximum(self.worst[invariant], np.max(np.abs(residual)) / np.max(scale))
 
     def step(self, is_looked_at):
         """Looks before and after each kernel."""
@@ -190,8 +188,7 @@ class Watched:
         for name in ("u", "v"):
             given = fixed[name][INSIDE] * fixed[f"mask{name.upper()}"][INSIDE] * fixed["dzt"][:, None, None]
             made = self[f"{name}_wgrid"] * fixed["dzw"][:, None, None]
-            self.note("velocities: transport of columns", given.sum(axis=0) - made.sum(axis=0),
-                      abs(given).sum(axis=0))
+            self.note("velocities: transport of columns", given.sum(axis=0) - made.sum(axis=0), abs(given).sum(axis=0))
         self.note("velocities: through the surface", self["w_wgrid"][-1], abs(fixed["w"]))
 
     # -- turbulence and eddies --

@@ -123,8 +123,7 @@ def skew_tendency(together, path, name, values, tracer, *choice):
     """With the tensor of temperature and salinity, which is another run's output; and the tensor."""
     tensor = outputs(together, path, "isoneutral", TENSOR)
     full = variant(together, path, name, lambda: values | tensor)
-    return read(run(together, full, f"isoneutral_skew:tracer={tracer}", *choice),
-                "dtracer_skew"), tensor
+    return read(run(together, full, f"isoneutral_skew:tracer={tracer}", *choice), "dtracer_skew"), tensor
 
 
 @pytest.mark.parametrize("tracer", TRACERS)
@@ -200,8 +199,7 @@ def test_dissipation_is_what_dynamic_enthalpy_loses(together, basin):
     area = (values["cost"] * values["dyt"])[:, None] * values["dxt"]
     height = values["dzw"].copy()
     height[-1] /= 2  # at the surface
-    dissipated = sum((read(out, name) * area).sum(axis=(1, 2)) @ height
-                     for name in ("P_diss_iso", "P_diss_skew"))
+    dissipated = sum((read(out, name) * area).sum(axis=(1, 2)) @ height for name in ("P_diss_iso", "P_diss_skew"))
     terms = np.array([volume(values) * X * gain(out, values, tracer) for tracer, X in
                       (("temp", values["int_drhodT"]), ("salt", values["int_drhodS"]))])
     factor = -9.81 / 1024 / settings["dt_tracer"]

@@ -72,8 +72,7 @@ def compare(kernel, file, expected, precision):
         worst = np.unravel_index(error.argmax(), error.shape)
         assert error.max() <= most, (f"{name}{list(map(int, worst))} is off by "
                                      f"{float(error.max() / largest):.2e} of the largest value")
-        assert ref.ndim < 2 or not result[outside(ref)].any(), (
-            f"{name} is not zero outside its range")
+        assert ref.ndim < 2 or not result[outside(ref)].any(), (f"{name} is not zero outside its range")
 
 
 def outside(ref):
@@ -153,8 +152,7 @@ def part_of_the_stored_grid(path):
     with h5py.File(GRID) as file:
         settings = dict(file.attrs)
         nx = len(file["dxt"])
-        values = {name: data[..., :nx // 10] if data.shape[-1] == nx else data[...]
-                  for name, data in file.items()}
+        values = {name: data[..., :nx // 10] if data.shape[-1] == nx else data[...] for name, data in file.items()}
     values["maskU"][..., -1] = 0  # nothing flows out of it
     return write(path, values, settings, halo=0, cyclic_x=0)
 
@@ -167,8 +165,7 @@ def test_equation_of_state_on_the_stored_grid(miniapp, together, kernel, equatio
         pytest.skip("other builds take smaller grids")
     reference = reference_of(kernel)
     path = together.once("part of the stored grid", part_of_the_stored_grid)
-    out = together.output(path, "--set", f"eq_of_state_type={equation}",
-                          of=kernels_with_an_equation(miniapp))
+    out = together.output(path, "--set", f"eq_of_state_type={equation}", of=kernels_with_an_equation(miniapp))
     with h5py.File(path) as file:
         expected = files.compute(reference, file, eq_of_state_type=equation)
     for name, field in expected.items():

@@ -70,8 +70,7 @@ def near(value, published, accepted):
 
 def published_checks_hold(**tables):
     point = CHECK_SA, CHECK_CT, CHECK_P
-    rho = [near(teos10.rho(CHECK_SA, CHECK_CT, p, **tables), value, accepted)
-           for p, value, accepted in RHO_CHECKS]
+    rho = [near(teos10.rho(CHECK_SA, CHECK_CT, p, **tables), value, accepted) for p, value, accepted in RHO_CHECKS]
     return all(rho) and near(teos10.alpha(*point, **tables), *ALPHA_CHECK)
 
 
@@ -217,8 +216,7 @@ def test_reference_file(input_file, tmp_path):
         largest = abs(dhdt[...]).max()
         assert dhdt.attrs["atol"] == tolerances["float64"].atol_rel * largest
         assert dhdt.attrs["atol_float32"] == tolerances["float32"].atol_rel * largest
-        exact = teos10.dhdt_closed_form(float(source["salt"][1, 2, 3]),
-                                        float(source["temp"][1, 2, 3]), 300)
+        exact = teos10.dhdt_closed_form(float(source["salt"][1, 2, 3]), float(source["temp"][1, 2, 3]), 300)
         assert dhdt[1, 2, 3] == float(exact)
 
 
@@ -341,6 +339,5 @@ def test_stored_reference_belongs_to_the_stored_grid():
         assert stored["dHdT"].shape == grid["salt"].shape
         pressure = eos.sea_pressure(grid)
         for level in range(0, len(pressure), 7):
-            expected = teos10.dhdt_level(grid["salt"][level, ::9], grid["temp"][level, ::9],
-                                         pressure[level])
+            expected = teos10.dhdt_level(grid["salt"][level, ::9], grid["temp"][level, ::9], pressure[level])
             assert np.array_equal(stored["dHdT"][level, ::9], expected.astype(np.float64))

@@ -49,8 +49,7 @@ def test_constant_slopes_on_an_uneven_grid():
     f["temp"] = linear_temperature(f, Real(0.01), Real(3e-6), Real(-5e-6))
     out = isoneutral.reference(f, settings | {"eq_of_state_type": 1})
     cost, cosu, K = (np.asarray(f[name], Real) for name in ("cost", "cosu", "K_iso"))
-    dxt, dxu, dyt, dyu, dzt, dzw = (np.asarray(f[name], Real) for name in (
-        "dxt", "dxu", "dyt", "dyu", "dzt", "dzw"))
+    dxt, dxu, dyt, dyu, dzt, dzw = (np.asarray(f[name], Real) for name in ("dxt", "dxu", "dyt", "dyu", "dzt", "dzw"))
     for k, j, i in ((2, 3, 4), (1, 2, 2), (4, 5, 6)):
         x_slope, y_slope = -Real(3e-4) / cost[j], Real(5e-4)
         x_taper, y_taper = logistic_taper(x_slope), logistic_taper(y_slope)
@@ -59,10 +58,8 @@ def test_constant_slopes_on_an_uneven_grid():
         assert_close(out["Ai_bx"][:, :, k, j, i], x_taper * x_slope)
         assert_close(out["Ai_nz"][:, :, k, j, i], y_taper * y_slope)
         assert_close(out["Ai_by"][:, :, k, j, i], y_taper * y_slope)
-        assert_close(out["K_11"][k, j, i],
-                     thickness * x_taper * K[k - 1:k + 1, j, i:i + 2].mean())
-        assert_close(out["K_22"][k, j, i],
-                     thickness * y_taper * K[k - 1:k + 1, j:j + 2, i].mean())
+        assert_close(out["K_11"][k, j, i], thickness * x_taper * K[k - 1:k + 1, j, i:i + 2].mean())
+        assert_close(out["K_22"][k, j, i], thickness * y_taper * K[k - 1:k + 1, j:j + 2, i].mean())
         assert_close(out["K_33"][k, j, i], K[k, j, i] / 2 * (
             x_taper * x_slope ** 2 * (dxu[i - 1] + dxu[i]) / dxt[i]
             + y_taper * y_slope ** 2 * (cosu[j - 1] * dyu[j - 1] + cosu[j] * dyu[j])
@@ -79,8 +76,7 @@ def test_lowest_and_uppermost_level():
     # the lowest cell has its upper triads only, with K_iso of its own level
     assert_close(out["K_11"][0, j, i], x_taper * K[0, j, i:i + 2].mean() * dzw[0] / (2 * dzt[0]))
     # in the uppermost cell the upper triads have no vertical gradient: infinitely steep
-    assert_close(out["K_11"][top, j, i],
-                 (dzw[-2] * x_taper * K[-2:, j, i:i + 2].mean() + dzw[-1] * 50) / (2 * dzt[-1]))
+    assert_close(out["K_11"][top, j, i], (dzw[-2] * x_taper * K[-2:, j, i:i + 2].mean() + dzw[-1] * 50) / (2 * dzt[-1]))
     assert (out["Ai_ez"][:, 1, top] == 0).all()
     assert (out["Ai_nz"][:, 1, top] == 0).all()
 
@@ -150,8 +146,7 @@ def test_x_and_y_are_alike_where_latitude_does_not_matter(case):
     fields, settings, _ = case
     ny, nx = fields["kbot"].shape
     plane = fields | {"cost": np.ones(ny), "cosu": np.ones(ny)}
-    turned = plane | {name: fields[name].swapaxes(-1, -2) for name in (
-        "salt", "temp", "K_iso", "maskT", "maskW")}
+    turned = plane | {name: fields[name].swapaxes(-1, -2) for name in ("salt", "temp", "K_iso", "maskT", "maskW")}
     turned |= {"maskU": fields["maskV"].swapaxes(1, 2), "maskV": fields["maskU"].swapaxes(1, 2),
                "dxt": fields["dyt"], "dxu": fields["dyu"], "dyt": fields["dxt"],
                "dyu": fields["dxu"], "cost": np.ones(nx), "cosu": np.ones(nx)}
@@ -200,8 +195,7 @@ def test_unstable_water_has_no_neutral_slope(eq_of_state_type):
     for name in ("Ai_ez", "Ai_nz", "Ai_bx", "Ai_by", "K_33"):
         assert (out[name] == 0).all(), name
     k, j, i = 2, 3, 4  # what is left is the least diffusivity
-    assert_close(out["K_11"][k, j, i],
-                 50 * (Real(f["dzw"][k - 1]) + Real(f["dzw"][k])) / (2 * Real(f["dzt"][k])))
+    assert_close(out["K_11"][k, j, i], 50 * (Real(f["dzw"][k - 1]) + Real(f["dzw"][k])) / (2 * Real(f["dzt"][k])))
 
 
 def density(eq_of_state_type, salt, temp, depth):

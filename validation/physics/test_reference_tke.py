@@ -20,8 +20,7 @@ CASES = [(37, 29, 11, 1, 1e5), (12, 13, 5, 2, 1e3), (6, 5, 2, 3, 50)]
 def make(case, **variants):
     """Test fields in 80 bits, so that the tests can be exact."""
     fields, settings = test_fields.make(*case, **variants)
-    fields = {name: values if name == "kbot" else values.astype(Real)
-              for name, values in fields.items()}
+    fields = {name: values if name == "kbot" else values.astype(Real) for name, values in fields.items()}
     return fields, {name: Real(value) for name, value in settings.items()}
 
 
@@ -65,8 +64,7 @@ def test_tridiagonal_solution_satisfies_the_system(size):
     residual[:-1] += upper[:-1] * x[1:]
     assert abs(residual).max() < 4 * EPS
     banded = np.array([np.roll(upper, 1), diagonal, np.roll(lower, -1)], float)
-    np.testing.assert_allclose(
-        x.astype(float), solve_banded((1, 1), banded, right.astype(float)), rtol=1e-12)
+    np.testing.assert_allclose(x.astype(float), solve_banded((1, 1), banded, right.astype(float)), rtol=1e-12)
 
 
 SUPERBEE = SimpleNamespace(enable_tke_upwind_advection=0)
@@ -91,8 +89,7 @@ def test_column_is_in_balance(case):
         old, now = f["tke"][wet, j, i], new[wet, j, i]
         kappa = f["kappaM"][wet, j, i]
         upward = np.zeros(len(now) + 1, Real)
-        upward[1:-1] = (-s["alpha_tke"] * (kappa[1:] + kappa[:-1]) / 2
-                        * np.diff(now) / f["dzt"][wet][1:])
+        upward[1:-1] = (-s["alpha_tke"] * (kappa[1:] + kappa[:-1]) / 2 * np.diff(now) / f["dzt"][wet][1:])
         upward[-1] = -f["forc_tke_surface"][j, i]
         height = f["dzw"][wet].copy()
         height[-1] /= 2
@@ -146,8 +143,7 @@ def test_vertical_mixing_conserves(case):
 def test_advection_conserves(case, direction):
     f, s = make(case, negative_tke=False)
     f = closed(f)
-    velocity = {name: f[name] for name in ("u_wgrid", "v_wgrid", "w_wgrid")
-                if direction in (name, "all")}
+    velocity = {name: f[name] for name in ("u_wgrid", "v_wgrid", "w_wgrid") if direction in (name, "all")}
     f = still(f) | velocity | {"kappaM": 0 * f["tke"], "tke_taup1": f["tke"]}
     out = tke.reference(f, s | {"c_eps": 0, "K_h_tke": 0})
     for change in (out["dtke"], out["tke_taup1"] - f["tke"]):
@@ -184,8 +180,7 @@ def test_advection_of_a_step_has_no_new_extrema(axis, courant):
         f["tke"] = np.pad(new, pad, mode="edge")
     profile = f["tke"][tuple(slice(None) if n == axis else 2 for n in range(3))]
     assert abs(profile.sum() - Real(6.5)) < 1e-17
-    moved = (np.arange(41) * profile).sum() / profile.sum() - (
-        np.arange(41) * pulse(41)).sum() / Real(6.5)
+    moved = (np.arange(41) * profile).sum() / profile.sum() - (np.arange(41) * pulse(41)).sum() / Real(6.5)
     assert abs(moved - 8 * Real(courant)) < 0.02
     assert abs(np.diff(profile)).max() > 0.35, "smeared as by an upwind scheme"
 
@@ -229,8 +224,7 @@ def test_fluxes_of_a_linear_field_are_those_of_lax_wendroff(velocity):
         here = f["tke"][k, j, i]
         found = flux(as_attributes(f), level, k, j, i)
         transport = velocity * factor
-        expected = (transport * (2 * here + 1)
-                    - abs(transport) * abs(transport) * s["dt_tracer"] / width) / 2
+        expected = (transport * (2 * here + 1) - abs(transport) * abs(transport) * s["dt_tracer"] / width) / 2
         np.testing.assert_allclose(found, expected, rtol=float(10 * EPS), atol=0)
 
 
@@ -256,8 +250,7 @@ def test_advection_away_from_a_wall_is_upwind(axis, name, sign):
         diffusion = Real(0.25) * Real(0.25)
         if n in (4, 5):
             diffusion = 0  # the face is closed: no slope across it
-        elif (n == 6 and sign > 0) or (n == 3 and sign < 0) or (
-                axis == 0 and n == (0 if sign > 0 else 10)):
+        elif (n == 6 and sign > 0) or (n == 3 and sign < 0) or (axis == 0 and n == (0 if sign > 0 else 10)):
             diffusion = Real(0.25)
         expected = (Real(0.25) * sign * (2 * n + 1) - diffusion) / 2
         np.testing.assert_allclose(flux, expected, rtol=float(20 * EPS), atol=0)
@@ -319,8 +312,7 @@ def test_surface_flux_that_drains_tke_is_put_back():
     np.testing.assert_allclose(out["tke_surf_corr"][2, 2], expected, rtol=float(10 * EPS))
     assert (out["tke_surf_corr"] != 0).sum() == 1
     assert out["tke_taup1"][-1, 2, 2] == 0
-    np.testing.assert_allclose(out["tke_taup1"][-1, 2, 3], Real(0.001) + Real(0.0001) * 20,
-                               rtol=float(10 * EPS))
+    np.testing.assert_allclose(out["tke_taup1"][-1, 2, 3], Real(0.001) + Real(0.0001) * 20, rtol=float(10 * EPS))
     np.testing.assert_array_equal(out["tke_taup1"][:-1, 2, 2:4], Real(0.001))
 
 
@@ -391,8 +383,7 @@ def test_x_and_y_are_alike_where_latitude_does_not_matter(case):
     f, s = make(case)
     nx, ny = case[:2]
     f |= {"cost": np.ones(ny, Real), "cosu": np.ones(ny, Real)}
-    turned = {name: values.swapaxes(-1, -2) if values.ndim > 1 else values
-              for name, values in f.items()}
+    turned = {name: values.swapaxes(-1, -2) if values.ndim > 1 else values for name, values in f.items()}
     for x, y in (("maskU", "maskV"), ("u_wgrid", "v_wgrid"), ("dxt", "dyt"), ("dxu", "dyu")):
         turned[x], turned[y] = turned[y], turned[x]
     turned |= {"cost": np.ones(nx, Real), "cosu": np.ones(nx, Real)}

@@ -22,8 +22,7 @@ def frozen(request, tmp_path_factory):
 def after(frozen, together, steps, device, precision="float64"):
     """The output of a run that several tests look at."""
     words = ("-d", device, "--precision", precision)
-    return together.once((frozen.name, steps, *words),
-                         lambda path: frozen.step(together.miniapp, path, steps, *words))
+    return together.once((frozen.name, steps, *words), lambda path: frozen.step(together.miniapp, path, steps, *words))
 
 
 @pytest.mark.every_device
@@ -111,8 +110,7 @@ def test_budgets(miniapp, frozen, device, tmp_path):
     """What is reported as the change is what the fields say; all budgets are kept."""
     steps, f = 3, frozen.before
     output = tmp_path / "out.h5"
-    report = miniapp.json(frozen.path, "--steps", steps, "-k", frozen.sequence, "-o", output, "-d", device,
-                          quick=False)
+    report = miniapp.json(frozen.path, "--steps", steps, "-k", frozen.sequence, "-o", output, "-d", device, quick=False)
     march = report["results"][0]["steps"]
     budgets = {budget["budget"]: budget for budget in march["budgets"]}
     assert set(budgets) == {"heat", "salt", "tke", "energy"} | ({"eke"} if "eke" in frozen.after[1] else set())
@@ -168,8 +166,7 @@ def with_tendencies(source, path):
 
 
 @pytest.mark.parametrize("precision", ["float64", "float32"])
-@pytest.mark.parametrize("sequence, source", [
-    ("ocean_step", ACC), ("ocean_step_eke", ACC), ("ocean_step_forced", ACC)])
+@pytest.mark.parametrize("sequence, source", [("ocean_step", ACC), ("ocean_step_eke", ACC), ("ocean_step_forced", ACC)])
 def test_budgets_of_the_first_step(miniapp, tmp_path, device, sequence, source, precision):
     """Whatever tendencies the file has for the step before it, even such as no advection makes; a run
     that continues from a snapshot has its own first step."""

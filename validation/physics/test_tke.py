@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from test_reference_tke import (CASES, EULER, INSIDE, closed, even_ocean, make, pulse, still,
-                                volumes)
+from test_reference_tke import (CASES, EULER, INSIDE, closed, even_ocean, make, pulse, still, volumes)
 
 EPS = np.finfo(np.float64).eps
 
@@ -65,12 +64,10 @@ def test_budget_closes(miniapp, case, tmp_path):
     f = closed(f) | {"dtke_taum1": 0 * f["tke"], "tke_taup1": f["tke"]}
     out = run(miniapp, tmp_path, f, s | EULER)
     wet = (f["kbot"] > 0) & (np.arange(len(f["tke"]))[:, None, None] >= f["kbot"] - 1)
-    area = volumes(f) / np.where(np.arange(len(f["dzw"])) == len(f["dzw"]) - 1, f["dzw"] / 2,
-                                 f["dzw"])[:, None, None]
+    area = volumes(f) / np.where(np.arange(len(f["dzw"])) == len(f["dzw"]) - 1, f["dzw"] / 2, f["dzw"])[:, None, None]
     change = ((out["tke_taup1"] - f["tke"]) * volumes(f))[INSIDE]
     sources = s["dt_mom"] * ((f["forc"] - out["tke_diss"]) * volumes(f) * wet)[INSIDE]
-    surface = s["dt_mom"] * ((f["forc_tke_surface"] + out["tke_surf_corr"]) * area[-1]
-                             * wet[-1])[INSIDE[1:]]
+    surface = s["dt_mom"] * ((f["forc_tke_surface"] + out["tke_surf_corr"]) * area[-1] * wet[-1])[INSIDE[1:]]
     moved = abs(change).sum() + abs(sources).sum() + abs(surface).sum()
     assert abs(change.sum() - sources.sum() - surface.sum()) < 100 * EPS * moved
     assert abs(sources).sum() > 1e-3 * moved and abs(surface).sum() > 1e-6 * moved

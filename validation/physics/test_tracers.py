@@ -268,6 +268,5 @@ def test_without_steps(miniapp):
 def test_most_tracers(miniapp, tmp_path):
     """As many as there may be, each with its budget."""
     names = [f"n{number}" for number in range(64)]
-    done = miniapp.run(GRID, "--steps", 1, "--shape", "8x8x4", "--tracer",
-                       ",".join(f"{name}=temp" for name in names))
+    done = miniapp.run(GRID, "--steps", 1, "--shape", "8x8x4", "--tracer", ",".join(f"{name}=temp" for name in names))
     assert done.returncode == DONE and len(re.findall(r"^n\d+ .*not judged$", done.stdout, re.MULTILINE)) == 64

@@ -33,8 +33,7 @@ def test_flow_without_divergence_stays_in_the_ocean(miniapp, tmp_path):
     u, v = np.zeros_like(values["u"]), np.zeros_like(values["v"])
     u[:, 1:] = -(stream[1:] - stream[:-1]) / (values["dyt"][1:, None] * depth)
     v[:, :, 1:] = (stream[:, 1:] - stream[:, :-1]) / (north[:, None] * values["dxt"][1:] * depth)
-    values |= {"u": u, "v": v, "maskU": np.ones_like(values["maskU"]),
-               "maskV": np.ones_like(values["maskV"])}
+    values |= {"u": u, "v": v, "maskU": np.ones_like(values["maskU"]), "maskV": np.ones_like(values["maskV"])}
     made = miniapp.made_by("velocities_on_wgrid", tmp_path, values, settings)
     through_surface = made["w_wgrid"][-1][2:-2, 2:-2]
     assert np.abs(made["w_wgrid"][INSIDE]).max() < 1e-9 * np.abs(u).max()

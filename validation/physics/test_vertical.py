@@ -79,5 +79,4 @@ def test_dissipation_is_what_dynamic_enthalpy_loses(miniapp, mixed, tmp_path):
     is_wet_below = (values["maskW"] == wet(values)).all()
     assert is_wet_below or allowed
     if not allowed:
-        assert abs(lost + GRAVITY_BY_RHO_0 * sum(columns) / DT).max() <= (
-            1e-13 * GRAVITY_BY_RHO_0 * scale / DT)
+        assert abs(lost + GRAVITY_BY_RHO_0 * sum(columns) / DT).max() <= (1e-13 * GRAVITY_BY_RHO_0 * scale / DT)

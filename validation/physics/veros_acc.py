@@ -157,6 +157,5 @@ def inputs(state):
                for name in ("dtemp", "dsalt", "dtke", "deke") if has(vs, name)}
     fields["t_rest"] = in_order(vs.t_rest)
     fields["t_star"] = in_order(np.broadcast_to(vs.t_star, vs.t_rest.shape))
-    fields |= {f"{name}_taup1": in_order(level(vs, name, "taup1")) for name in ("tke", "eke")
-               if has(vs, name)}
+    fields |= {f"{name}_taup1": in_order(level(vs, name, "taup1")) for name in ("tke", "eke") if has(vs, name)}
     return fields

@@ -59,8 +59,7 @@ def test_counts(miniapp, small, option, value):
 
 @pytest.mark.parametrize("value", NO_NUMBERS)
 def test_burnin(miniapp, small, value):
-    miniapp.fails(USAGE, "--burnin takes a whole number from 0", small, f"--burnin={value}",
-                  quick=False)
+    miniapp.fails(USAGE, "--burnin takes a whole number from 0", small, f"--burnin={value}", quick=False)
 
 
 @pytest.mark.parametrize("option, expected", [
@@ -197,8 +196,7 @@ def test_empty_input_path(miniapp):
     miniapp.fails(INPUT, "No such file", "")
 
 
-@pytest.mark.parametrize("text", ["c_eps", "c_eps=", "c_eps=x", "c_eps=1x", "", "c_eps=1 ",
-                                  "c_eps=,"])
+@pytest.mark.parametrize("text", ["c_eps", "c_eps=", "c_eps=x", "c_eps=1x", "", "c_eps=1 ", "c_eps=,"])
 def test_set_takes_name_and_number(miniapp, small, text):
     miniapp.fails(USAGE, "--set takes NAME=VALUE", small, "--set", text)
 
@@ -256,8 +254,7 @@ def test_listings(miniapp, option):
     assert len(miniapp.passes(option, quick=False).splitlines()) >= 2
 
 
-@pytest.mark.parametrize("option", ["--version", "--help", "--list-kernels", "--list-devices",
-                                    "--list-variants"])
+@pytest.mark.parametrize("option", ["--version", "--help", "--list-kernels", "--list-devices", "--list-variants"])
 def test_listings_that_nobody_gets(miniapp, option):
     with open("/dev/full", "w") as full:
         miniapp.fails(OUTPUT, "No space left", option, quick=False, stdout=full)
@@ -278,8 +275,7 @@ def test_version_names_the_build(miniapp):
     lines = miniapp.passes("--version", quick=False).splitlines()
     assert lines[0].startswith("miniapp ")
     names = [line.split()[0] for line in lines[1:]]
-    assert names == ["git_commit", "build_type", "compiler", "flags", "offload_target",
-                     "hdf5_version"]
+    assert names == ["git_commit", "build_type", "compiler", "flags", "offload_target", "hdf5_version"]
 
 
 def test_list_of_kernels_is_complete(miniapp, ocean):
@@ -386,8 +382,7 @@ def test_small_stack(miniapp, small, kilobytes):
     def limit():
         resource.setrlimit(resource.RLIMIT_STACK, (kilobytes << 10, kilobytes << 10))
     for words in ((small,), ("--version",), ("--list-kernels",)):
-        miniapp.fails(DEVICE, f"limit of the stack is {kilobytes} KiB, but must be 256", *words,
-                      preexec_fn=limit)
+        miniapp.fails(DEVICE, f"limit of the stack is {kilobytes} KiB, but must be 256", *words, preexec_fn=limit)
 
 
 @pytest.mark.parametrize("size", ["0", "1", "255", "64k", "255K", "262143B", "0M", "1 k", " 64 "])
@@ -395,8 +390,7 @@ def test_small_stack_of_threads(miniapp, small, size):
     """The runtime would take 16 KiB, and threads would crash."""
     done = miniapp.run(*QUICK, small, "-t", 2, env={"OMP_STACKSIZE": size})
     assert done.returncode == USAGE, done
-    assert done.stderr.splitlines()[-1] == (
-        f"miniapp: OMP_STACKSIZE is '{size}', but must be 256K or more")
+    assert done.stderr.splitlines()[-1] == (f"miniapp: OMP_STACKSIZE is '{size}', but must be 256K or more")
 
 
 @pytest.mark.parametrize("size", ["256", "256k", "262144B", "1M", "1 m", "1G", "nonsense", "-1", ""])
@@ -478,8 +472,7 @@ def test_setting_that_float32_cannot_hold(miniapp, small, text):
     name, value = text.split("=")
     message = f"setting '{name}' is {float(value):g}, which float32 cannot hold"
     for precisions in ("float32", "float64,float32"):
-        for words in (["--set", text, "--precision", precisions],
-                      ["--precision", precisions, "--set", text]):
+        for words in (["--set", text, "--precision", precisions], ["--precision", precisions, "--set", text]):
             miniapp.fails(USAGE, f"--set: {message}", *words, small)
     readers = ("-k", "isoneutral,tke")
     miniapp.passes("--set", text, *readers, small)
@@ -514,8 +507,7 @@ def test_more_threads_than_cpus_are_warned_of(miniapp, small):
 
 def test_all_granted_cpus_are_used_and_no_more(miniapp, small):
     cpu = min(os.sched_getaffinity(0))
-    result = miniapp.json(small, env={"OMP_NUM_THREADS": None},
-                          preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
+    result = miniapp.json(small, env={"OMP_NUM_THREADS": None}, preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
     assert threads_of(result) == 1
 
 

@@ -26,8 +26,7 @@ def held(miniapp, small, output, *arguments):
     """A run that has read its input and its reference, and started its output; it is held there,
     where it announces something, until the pipe is emptied."""
     pipe = FullPipe()
-    with miniapp.start(*QUICK, "-k", "eos", small, *arguments, "-o", output,
-                       stderr=pipe.writer) as process:
+    with miniapp.start(*QUICK, "-k", "eos", small, *arguments, "-o", output, stderr=pipe.writer) as process:
         process.wait_for(lambda: unfinished(output))
         yield process, pipe
 
@@ -123,8 +122,7 @@ READ_ONLY_DISK = ('mount -t tmpfs tmpfs "$1" && cp "$2" "$1/input.h5" && '
 
 def on_a_read_only_disk(miniapp, small, folder, *arguments):
     folder.mkdir()
-    return in_a_namespace(miniapp, READ_ONLY_DISK, [folder, small], folder / "input.h5",
-                          *arguments)
+    return in_a_namespace(miniapp, READ_ONLY_DISK, [folder, small], folder / "input.h5", *arguments)
 
 
 def test_input_on_a_read_only_disk(miniapp, small, tmp_path):

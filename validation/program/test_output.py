@@ -195,8 +195,7 @@ def test_resized_output(miniapp, small, tmp_path):
 def test_rows_longer_than_a_chunk(miniapp, tmp_path):
     """Chunks stay within HDF5's 4 GiB by a limit on each axis."""
     nx, ny, nz = 20000, 5, 2
-    values = {"salt": np.full((nz, ny, nx), 35.0), "temp": np.full((nz, ny, nx), 10.0),
-              "p": np.array([1000.0, 10.0])}
+    values = {"salt": np.full((nz, ny, nx), 35.0), "temp": np.full((nz, ny, nx), 10.0), "p": np.array([1000.0, 10.0])}
     values["temp"] += np.arange(nx) / nx
     path = write(tmp_path / "long.h5", values, halo=2)
     output = tmp_path / "output.h5"
@@ -250,8 +249,7 @@ def test_folder_where_the_user_may_not_write(miniapp, small, old):
         if not (shutil.which("setpriv") and can_run_as_nobody(miniapp, small)):
             pytest.skip("as root, this needs setpriv, and files that all may read")
         options = {"preexec_fn": become_nobody}
-    miniapp.fails(OUTPUT, "output.h5: cannot be written: Permission denied", small, "-o", old,
-                  **options)
+    miniapp.fails(OUTPUT, "output.h5: cannot be written: Permission denied", small, "-o", old, **options)
     old.parent.chmod(0o755)
     assert_only_the_old(old)
 
@@ -393,8 +391,7 @@ def test_output_equal_to_the_input(miniapp, small, tmp_path):
 def test_output_equal_to_the_reference(miniapp, small, reference, tmp_path):
     original = reference.read_bytes()
     for name in aliases(reference, tmp_path):
-        miniapp.fails(USAGE, "is a file that is read", small, "-k", "eos", "--validate", reference, "-o",
-                      name)
+        miniapp.fails(USAGE, "is a file that is read", small, "-k", "eos", "--validate", reference, "-o", name)
     in_folder = shutil.copy(reference, tmp_path / "eos.h5")
     miniapp.fails(USAGE, "is a file that is read", small, "-k", "eos", "--validate", tmp_path, "-o", in_folder)
     assert reference.read_bytes() == original
@@ -469,8 +466,7 @@ def test_signals_at_any_moment(miniapp, small, old):
     generator = random.Random(1)
     for _ in range(8):
         old.write_bytes(OLD)
-        with miniapp.start(*QUICK, small, "--size", LARGE, "-k", "eos", "--output",
-                           old) as process:
+        with miniapp.start(*QUICK, small, "--size", LARGE, "-k", "eos", "--output", old) as process:
             pause_at_random(generator, 1.1 * duration)
             process.send_signal(signal.SIGTERM)
             process.finish()

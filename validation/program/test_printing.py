@@ -131,14 +131,12 @@ def test_environment(miniapp, small):
 def test_line_of_csv_stays_one(miniapp, small):
     """A kernel with bindings has commas in its name."""
     text = miniapp.passes(small, "-k", "triad:b=temp,c=salt", "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO("".join(
-        line for line in text.splitlines(True) if line[0] != "#"))))
+    rows = list(csv.DictReader(io.StringIO("".join(line for line in text.splitlines(True) if line[0] != "#"))))
     assert [row["kernel"] for row in rows] == ["triad:b=temp,c=salt"]
     assert rows[0]["transfer"] == "once" and None not in rows[0]
 
 
 def test_a_name_is_cut_between_characters(miniapp):
     """However long a message becomes."""
-    message = miniapp.fails(INPUT, "", "\x1b" * 250 + "/" + "/".join(["\u0085" * 120] * 16),
-                            max_line=10000)
+    message = miniapp.fails(INPUT, "", "\x1b" * 250 + "/" + "/".join(["\u0085" * 120] * 16), max_line=10000)
     assert re.fullmatch(r"miniapp: (\\x1b|\\xc2|\\x85|/)+(: .*)?\n", message), message

@@ -389,8 +389,7 @@ def test_a_dataset_of_somebody_else(dataset):
     """Other names, levels from the surface down, missing values on land."""
     there = dataset.maskT == 1
     theirs = dataset[["p"]].assign(thetao=dataset.temp.where(there), so=dataset.salt.where(there))
-    theirs = theirs.assign_coords(z=("z", -dataset.zt.values, {"positive": "down"})).isel(
-        z=slice(None, None, -1))
+    theirs = theirs.assign_coords(z=("z", -dataset.zt.values, {"positive": "down"})).isel(z=slice(None, None, -1))
     theirs.thetao.attrs["standard_name"] = package.fields()["temp"].standard_name
     theirs.so.attrs["standard_name"] = package.fields()["salt"].standard_name
     made, wanted = theirs.ocean.eos(), dataset.ocean.eos()
@@ -507,8 +506,7 @@ def test_datasets_that_are_refused(dataset):
     refused(package.InputError, r"the Dataset: attribute halo is '1'", lambda: dataset.assign_attrs(halo=1).ocean.eos())
     refused(package.InputError, "the Dataset: cannot be decoded: ", lambda: dataset.assign(
         temp=dataset.temp.assign_attrs(scale_factor="much")).ocean.eos())
-    dataset.temp.attrs["standard_name"] = dataset.salt.attrs["standard_name"] = (
-        package.fields()["temp"].standard_name)
+    dataset.temp.attrs["standard_name"] = dataset.salt.attrs["standard_name"] = (package.fields()["temp"].standard_name)
     refused(package.UsageError, "temp: salt and theta have its standard name",
             lambda: dataset.rename(temp="theta").ocean.eos())
 
@@ -634,8 +632,7 @@ def refused(kind, pattern, use):
 ])
 def test_arguments_that_are_refused(water, kind, pattern, change):
     given = {**dict(zip(("salt", "temp", "p"), water)), **change}
-    refused(kind, pattern, lambda: package.eos(**{name: value for name, value in given.items()
-                                                  if value is not None}))
+    refused(kind, pattern, lambda: package.eos(**{name: value for name, value in given.items() if value is not None}))
 
 
 @pytest.mark.parametrize("kind, pattern, use", [

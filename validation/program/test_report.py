@@ -26,8 +26,7 @@ NO_NUMBER = {"best_share", "best_ceiling_bytes_per_s", "best_ceiling_flops_per_s
              "threads", "efficiency", "transfer", "marks", "cache", "variant", "empty_call_s"}
 VALIDATION = {"kernel", "device", "variant", "variable", "max_abs", "max_rel", "max_ref", "rtol", "atol",
               "worst_index", "passed", "compared", "below_atol"}
-BUILD = {"version", "git_commit", "build_type", "compiler", "flags", "offload_target",
-         "hdf5_version"}
+BUILD = {"version", "git_commit", "build_type", "compiler", "flags", "offload_target", "hdf5_version"}
 RUN = {"host", "cpu", "topology", "clock", "smt", "huge_pages", "load", "threads", "binding", "grid", "device", "settings",
        "input", "input_sha256", "command_line", "time"}
 
@@ -38,8 +37,7 @@ def test_a_row_for_each_kernel_device_precision_and_size(miniapp, devices, small
     words = [word for device in devices for word in ("-d", device)]
     result = miniapp.json(small, *words, "--size", 1000, "--size", 2000,
                           "--precision", "float32", "--precision", "float64")
-    rows = [(row["kernel"], row["device"], row["precision"], row["points"])
-            for row in result["results"]]
+    rows = [(row["kernel"], row["device"], row["precision"], row["points"]) for row in result["results"]]
     labels = ["cpu", "gpu:0"][:len(devices)]
     assert len(rows) == len(set(rows)) == len(miniapp.ocean) * len(labels) * 4
     assert set(rows) == {(kernel.name, device, precision, points) for kernel in miniapp.ocean
@@ -77,8 +75,7 @@ NOT_READ = {"eke_diss_iw", "K_diss_gm", "K_diss_h", "P_diss_skew", "P_diss_hmix"
 
 def test_bandwidth_counts_each_array_once(miniapp, small, ocean, device):
     """Bytes by TEOS-10 with IDEMIX, where all other kernels touch all arguments, but surface_forcing a level of three."""
-    sizes = {"x": ocean[0]["salt"].shape[2], "y": ocean[0]["salt"].shape[1],
-             "z": ocean[0]["salt"].shape[0]}
+    sizes = {"x": ocean[0]["salt"].shape[2], "y": ocean[0]["salt"].shape[1], "z": ocean[0]["salt"].shape[0]}
     for precision, width in (("float64", 8), ("float32", 4)):
         result = miniapp.json(small, "--precision", precision, "-d", device, "--set", "eq_of_state_type=5",
                               "--set", "enable_idemix=1")
@@ -152,8 +149,7 @@ def test_json_without_validation(miniapp, small):
 
 
 def test_csv(miniapp, small):
-    text = miniapp.passes(small, "--format", "csv", "--precision", "float64", "--precision",
-                          "float32", "-r", 3)
+    text = miniapp.passes(small, "--format", "csv", "--precision", "float64", "--precision", "float32", "-r", 3)
     comments = [line for line in text.splitlines() if line.startswith("#")]
     assert {line[2:].split(":")[0] for line in comments} == BUILD | RUN
     rows = list(csv.DictReader(io.StringIO(text[text.index("\nkernel,") + 1:])))

@@ -340,8 +340,7 @@ def test_no_room_for_coordinates(miniapp, device, tmp_path):
     assert "cannot be written: File too large" in message and not unfinished(end)
 
 
-@pytest.mark.parametrize("last, said", [(1, "starts from the input"),
-                                        (2, "continues from the snapshot of step 1")])
+@pytest.mark.parametrize("last, said", [(1, "starts from the input"), (2, "continues from the snapshot of step 1")])
 def test_a_signal_in_the_last_step(march, last, said):
     """That step is made again, so that its own snapshot is not gone on from. After it, the run waits until
     stderr takes more than the line about the clock."""

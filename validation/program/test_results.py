@@ -128,8 +128,7 @@ def test_gpu_agrees_with_cpu(together, gpu, ocean_of_a_size, precision):
 def test_repetitions_do_not_change_the_result(together, device):
     """A kernel starts from the same state in each call."""
     path = together.ocean("small", lambda: fields.make(11, 9, 6, seed=3)).path
-    outputs = [together.output(path, "-d", device, *calls)
-               for calls in ((), ("-r", 5, "--burnin", 3))]
+    outputs = [together.output(path, "-d", device, *calls) for calls in ((), ("-r", 5, "--burnin", 3))]
     for kernel, described, values in outputs_in(together, *outputs):
         np.testing.assert_array_equal(*values, f"{kernel}: {described.name}")
 
@@ -272,8 +271,7 @@ def test_outputs_that_are_not_finite(miniapp, ocean, device, tmp_path, precision
         MISMATCH, rf"outputs are not finite, though the inputs are: {bad[0]}\["
         rf"{', '.join(map(str, index))}\] is (nan|-?inf) in isoneutral on {label} in {precision}",
         *words, "-o", output)
-    assert message.rstrip().endswith(
-        f"; so are {', '.join(bad[1:])} (--allow-nonfinite accepts them)")
+    assert message.rstrip().endswith(f"; so are {', '.join(bad[1:])} (--allow-nonfinite accepts them)")
     np.testing.assert_array_equal(read(output, bad[0]), values)
     done = miniapp.run(*QUICK, "--format", "json", *words)
     assert done.returncode == MISMATCH
@@ -285,7 +283,6 @@ def test_a_resumed_run_knows_what_was_not_finite(miniapp, small, tmp_path):
     words = [small, "-k", "isoneutral", "--resume", saved]
     overflow(small)
     miniapp.fails(MISMATCH, "outputs are not finite", *words)
-    miniapp.fails(MISMATCH, r"saved\.json: outputs of isoneutral on cpu in float64 were not finite",
-                  *words)
+    miniapp.fails(MISMATCH, r"saved\.json: outputs of isoneutral on cpu in float64 were not finite", *words)
     text = miniapp.passes(*words, "--allow-nonfinite")
     assert re.search("^nonfinite: outputs hold NaN or Inf", text, re.MULTILINE)

@@ -47,8 +47,7 @@ def library(path):
 
 def test_only_the_interface_is_visible(path):
     """symbols.txt is what older clients may call: a name that was once there stays."""
-    listing = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True,
-                             check=True).stdout
+    listing = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True).stdout
     names = [line.split()[-1] for line in listing.splitlines()]
     names = [name for name in names if name[0] != "."]  # the compiler's own
     stated = (HERE / "program/symbols.txt").read_text().split()
@@ -93,8 +92,7 @@ def as_ctypes(words):
 
 @pytest.mark.parametrize("name", DECLARATIONS)
 def test_declarations_are_those_of_the_headers(name):
-    result, _, arguments = next(found for found in PROTOTYPE.findall(HEADERS)
-                                if found[1] == f"miniapp_{name}")
+    result, _, arguments = next(found for found in PROTOTYPE.findall(HEADERS) if found[1] == f"miniapp_{name}")
     stated = DECLARATIONS[name]
     if name == "last_failure":  # the status of another call, and no failure of its own
         assert (result, arguments, stated) == ("enum miniapp_status ", "void", (ctypes.c_int,))
@@ -137,15 +135,13 @@ def make_state(library, ocean):
 
 @pytest.mark.parametrize("name", cases.OCEAN)
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_the_same_numbers_as_the_program(library, miniapp, make_state, small, tmp_path, name,
-                                         precision, device):
+def test_the_same_numbers_as_the_program(library, miniapp, make_state, small, tmp_path, name, precision, device):
     """Bit for bit, with the default settings in place of the file's."""
     output = tmp_path / "out.h5"
     read_by = next(kernel.settings for kernel in miniapp.kernels if kernel.name == name)
     sets = [word for setting in library.settings.values() if setting.name in read_by
             for word in ("--set", f"{setting.name}={setting.default!r}")]
-    miniapp.passes("-k", name, "--precision", precision, "--device", device, *sets, "-o", output,
-                   small)
+    miniapp.passes("-k", name, "--precision", precision, "--device", device, *sets, "-o", output, small)
     state = make_state(name, device, precision)
     assert state.device == {"cpu": "cpu", "gpu": "gpu:0"}[device]
     state.run(name)
@@ -370,8 +366,7 @@ def test_it_says_once_why_tke_is_called_inconsistent(spacing, times, capsys):
     """Where spacings are negative, as in their random inputs."""
     levels = np.zeros((5, 5, 2, 3))
     given = {"dxt": np.full(5, spacing), "tke": levels, "dtke": levels}
-    outputs = {"tke_taup1": np.ones((2, 5, 5)), "dtke": np.ones((2, 5, 5)),
-               "tke_surf_corr": np.ones((5, 5))}
+    outputs = {"tke_taup1": np.ones((2, 5, 5)), "dtke": np.ones((2, 5, 5)), "tke_surf_corr": np.ones((5, 5))}
     for _ in range(2):
         pyhpc_backend.Result("tke", given, SimpleNamespace(read=outputs.get)).as_theirs()
     assert capsys.readouterr().err.count("their check may call tke inconsistent") == times

@@ -56,8 +56,7 @@ def each_output(miniapp):
 
 def of_outputs(miniapp, names):
     """The option that chooses the kernels which write these."""
-    return "-k", ",".join({kernel.name for described, kernel in each_output(miniapp)
-                           if described.name in names})
+    return "-k", ",".join({kernel.name for described, kernel in each_output(miniapp) if described.name in names})
 
 
 def test_perturbed_value(miniapp, small, reference):
@@ -81,8 +80,7 @@ def test_perturbed_value(miniapp, small, reference):
             assert checks[name]["passed"] == ((n + odd) % 2 == 0), name
             assert checks[name]["worst_index"] == list(index)
             assert {key: checks[name][key] for key in tolerances} == tolerances
-            assert math.isclose(checks[name]["max_abs"], (0.99, 1.01)[(n + odd) % 2] * allowed,
-                                rel_tol=1e-6)
+            assert math.isclose(checks[name]["max_abs"], (0.99, 1.01)[(n + odd) % 2] * allowed, rel_tol=1e-6)
 
 
 def test_one_bit_fails_without_tolerance(miniapp, small, reference):
@@ -182,22 +180,19 @@ def test_references_that_cannot_be(miniapp, small, reference, name, value, reaso
     code, checks = verdicts(miniapp, small, reference, *chosen, "--allow-invalid")
     assert code == MISMATCH and not checks[name]["passed"]
     change(reference, name, index, np.inf)
-    miniapp.fails(INPUT, message + r"inf \(--allow-nonfinite accepts it\)", small, *chosen,
-                  "--validate", reference)
+    miniapp.fails(INPUT, message + r"inf \(--allow-nonfinite accepts it\)", small, *chosen, "--validate", reference)
 
 
 @pytest.mark.parametrize("suffix, precision", [("", "float64"), ("_float32", "float32")])
 def test_tolerances_that_would_pass_anything(miniapp, small, reference, suffix, precision):
     """In whatever precision comes first: before anything is measured."""
     scale = scale_of(read(reference, "dHdT"))
-    for name, most, beyond in (("rtol", 0.1, 0.11), ("atol", scale, 1.01 * scale),
-                               ("atol", scale, 1e308)):
+    for name, most, beyond in (("rtol", 0.1, 0.11), ("atol", scale, 1.01 * scale), ("atol", scale, 1e308)):
         edit(reference, "dHdT", **{name + suffix: beyond})
         for precisions in {precision, "float64,float32"}:
             pattern = re.escape(f"reference.h5: attribute '{name}{suffix}' of dataset 'dHdT' is "
                                 f"{beyond:g}, but must be from 0 to {most:g}: ")
-            miniapp.fails(INPUT, pattern, small, "-k", "eos", "--precision", precisions,
-                          "--validate", reference)
+            miniapp.fails(INPUT, pattern, small, "-k", "eos", "--precision", precisions, "--validate", reference)
         edit(reference, "dHdT", **{name + suffix: most})
         miniapp.passes(small, "-k", "eos", "--precision", precision, "--validate", reference)
         edit(reference, "dHdT", **{name + suffix: 0.0})
@@ -310,8 +305,7 @@ def test_tolerances_of_float32(miniapp, small, reference):
 @pytest.mark.parametrize("name", ["rtol", "atol"])
 def test_tolerances_that_are_none(miniapp, small, reference, name, value):
     edit(reference, "dHdT", **{name: value})
-    line = miniapp.fails(INPUT, f"reference.h5: .*attribute '{name}'", small, "-k", "eos",
-                         "--validate", reference)
+    line = miniapp.fails(INPUT, f"reference.h5: .*attribute '{name}'", small, "-k", "eos", "--validate", reference)
     assert "dataset 'dHdT'" in line
 
 
@@ -353,8 +347,7 @@ def test_garbled_reference(miniapp, small, tmp_path, content):
 
 def test_truncated_reference(miniapp, small, reference):
     os.truncate(reference, reference.stat().st_size - 500)
-    miniapp.fails(INPUT, "reference.h5: not an HDF5 file, or a damaged", small,
-                  "--validate", reference)
+    miniapp.fails(INPUT, "reference.h5: not an HDF5 file, or a damaged", small, "--validate", reference)
 
 
 def test_folder_of_references(miniapp, small, reference, tmp_path):

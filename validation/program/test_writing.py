@@ -87,8 +87,7 @@ def test_link_to_nothing(miniapp, small, option, tmp_path):
 
 def test_links_without_end(miniapp, small, option, tmp_path):
     (tmp_path / "link").symlink_to("link")
-    miniapp.fails(OUTPUT, "link: cannot be written: Too many levels", *WORDS, small, option,
-                  tmp_path / "link")
+    miniapp.fails(OUTPUT, "link: cannot be written: Too many levels", *WORDS, small, option, tmp_path / "link")
 
 
 def test_longest_name(miniapp, small, option, tmp_path):
@@ -96,8 +95,7 @@ def test_longest_name(miniapp, small, option, tmp_path):
     miniapp.passes(*WORDS, small, option, path)
     replaces(miniapp, small, option, path)
     assert sorted(os.listdir(tmp_path)) == [path.name, small.name]
-    miniapp.fails(OUTPUT, "cannot be written: File name too long", *WORDS, small, option,
-                  tmp_path / ("n" * 256))
+    miniapp.fails(OUTPUT, "cannot be written: File name too long", *WORDS, small, option, tmp_path / ("n" * 256))
 
 
 # ---- what may not be replaced ----
@@ -192,8 +190,7 @@ def test_links_in_the_way(miniapp, small, tmp_path):
     """A name that another user can guess could be a link to a file of ours."""
     victim, path = tmp_path / "victim", tmp_path / "results.json"
     victim.write_text("precious")
-    miniapp.passes(*WORDS, small, "--resume", path, preexec_fn=lambda: os.symlink(
-        victim, f"{path}.{os.getpid()}.tmp"))
+    miniapp.passes(*WORDS, small, "--resume", path, preexec_fn=lambda: os.symlink(victim, f"{path}.{os.getpid()}.tmp"))
     assert victim.read_text() == "precious" and json.loads(path.read_text())["results"]
 
 
@@ -328,6 +325,5 @@ int flock(int file, int operation) { errno = ENOLCK; return -1; }
 
 def test_closed_standard_output_loses_no_rows(miniapp, small, tmp_path):
     path = tmp_path / "results.json"
-    miniapp.fails(OUTPUT, "standard output", *WORDS, small, "--resume", path,
-                  preexec_fn=lambda: os.close(1))
+    miniapp.fails(OUTPUT, "standard output", *WORDS, small, "--resume", path, preexec_fn=lambda: os.close(1))
     assert len(json.loads(path.read_text())["results"]) == 1

@@ -23,8 +23,7 @@ def compare(library, tmp_path_factory):  # pylint: disable=unused-argument
     """Gives (what kind of file, the verdict, the difference or None) for a seed, or for it and a fault."""
     tables = package.library.default()
     folder = tmp_path_factory.mktemp("differential")
-    sequences = {name: tables.reads(name) for name in tables.sequences
-                 if not MADE_UP.intersection(tables.reads(name))}
+    sequences = {name: tables.reads(name) for name in tables.sequences if not MADE_UP.intersection(tables.reads(name))}
 
     def run(seed, fault=None):
         path = folder / f"{seed}.h5"

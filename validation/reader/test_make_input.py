@@ -127,8 +127,7 @@ def fails(make, tmp_path):
 
 # ---- oceans ----
 
-def ocean(lon=np.arange(0, 360, 30.0), lat=np.arange(-60, 61, 20.0),
-          depth=(10.0, 40.0, 100.0, 250.0, 600.0)):
+def ocean(lon=np.arange(0, 360, 30.0), lat=np.arange(-60, 61, 20.0), depth=(10.0, 40.0, 100.0, 250.0, 600.0)):
     """CT and SA with hills, an island, and columns of one level; surface first, as usual."""
     depth = np.array(depth)
     z, y, x = np.meshgrid(depth, lat, lon, indexing="ij")
@@ -151,8 +150,7 @@ def ocean(lon=np.arange(0, 360, 30.0), lat=np.arange(-60, 61, 20.0),
 
 def save(dataset, path, form=None, **encoding):
     """A file whose missing values are fill values, of netCDF-4 unless another form is named."""
-    each = {name: {"_FillValue": FILL, **encoding} for name in dataset.data_vars
-            if dataset[name].dtype.kind == "f"}
+    each = {name: {"_FillValue": FILL, **encoding} for name in dataset.data_vars if dataset[name].dtype.kind == "f"}
     dataset.to_netcdf(path, encoding=each, engine="netcdf4", format=form)
     return path
 
@@ -358,8 +356,7 @@ def test_file_is_netcdf_with_axes_and_provenance(made, plain, tmp_path):
     made(plain, "--set", "dt_tracer=3600")
     data = xarray.open_dataset(tmp_path / "grid.h5")
     assert data.temp.dims == ("z", "y", "x")
-    assert float(data.temp.sel(x=30, y=-20, z=-10)) == pytest.approx(
-        float(ocean().temp.sel(lon=30, lat=-20, depth=10)))
+    assert float(data.temp.sel(x=30, y=-20, z=-10)) == pytest.approx(float(ocean().temp.sel(lon=30, lat=-20, depth=10)))
     assert data.x.units == "degrees_east" and data.z.positive == "up"
     assert data.temp.standard_name == "sea_water_conservative_temperature"
     assert "plain.nc sha256:" in data.source and data.history.startswith("run/make-input ")
@@ -602,8 +599,7 @@ def test_salinity_as_a_fraction(made, usual, tmp_path):
 
 
 def test_salinity_of_an_old_standard_name(made, tmp_path):
-    data = disguised(("sea_water_conservative_temperature", "degC"),
-                     ("sea_water_practical_salinity", "psu"))
+    data = disguised(("sea_water_conservative_temperature", "degC"), ("sea_water_practical_salinity", "psu"))
     data.salt.attrs["standard_name"] = "sea_water_salinity"
     g = made(save(data, tmp_path / "old.nc"))
     assert "taken as practical salinity" in g["said"]
@@ -612,8 +608,7 @@ def test_salinity_of_an_old_standard_name(made, tmp_path):
 
 def at_times(data, name, times, units):
     """One variable, with as many records."""
-    return data[[name]].expand_dims(time=len(times)).assign_coords(
-        time=("time", times, {"units": units}))
+    return data[[name]].expand_dims(time=len(times)).assign_coords(time=("time", times, {"units": units}))
 
 
 @pytest.mark.parametrize("units, calendar, origin, known", [
@@ -709,8 +704,7 @@ def test_zeros_are_land(made, usual, tmp_path, missing, units, zero):
     assert re.search("salinity is exactly 0 in [0-9]+ cells, and temperature, too", found["said"])
 
 
-@pytest.mark.parametrize("rest", [ocean(), ocean().fillna({"temp": 9.0, "salt": 35.0})],
-                         ids=["land", "water"])
+@pytest.mark.parametrize("rest", [ocean(), ocean().fillna({"temp": 9.0, "salt": 35.0})], ids=["land", "water"])
 def test_fresh_water_is_no_land(made, tmp_path, rest):
     """But what is 0 above water is a hole in both fields."""
     rest = rest.copy(deep=True)
@@ -803,8 +797,7 @@ def with_fields():
         "units": "m^2/s", "standard_name": "ocean_tracer_epineutral_laplacian_diffusivity"})
     faces = np.array([0.0, 25.0, 70.0, 175.0, 425.0])
     data = data.assign_coords(depthw=("depthw", faces, {"units": "m", "positive": "down"}))
-    data["tke"] = (("depthw", "lat", "lon"), np.arange(np.prod(shape)).reshape(shape) * 1e-7,
-                   {"units": "m2/s2"})
+    data["tke"] = (("depthw", "lat", "lon"), np.arange(np.prod(shape)).reshape(shape) * 1e-7, {"units": "m2/s2"})
     data["stir"] = (("depth", "lat", "lon"), data.temp.values * 1e-3, {"units": "m2.s-1"})
     return data
 
@@ -836,8 +829,7 @@ def with_flow(east, north):
         (axis, shift), = axes.items()
         if shift:
             points = data[axis].values + shift
-            data = data.assign_coords({f"{axis}_{name}": (f"{axis}_{name}", points,
-                                                          data[axis].attrs)})
+            data = data.assign_coords({f"{axis}_{name}": (f"{axis}_{name}", points, data[axis].attrs)})
             data[name] = ((*[d if d != axis else f"{axis}_{name}" for d in data.temp.dims],),
                           data[name].values, {"units": "m/s"})
     return data
@@ -845,8 +837,7 @@ def with_flow(east, north):
 
 @pytest.mark.parametrize("east, north", [(0, 0), (15, 10)])
 def test_velocities(made, tmp_path, east, north):
-    g = made(save(with_flow(east, north), tmp_path / "flow.nc"), "--variable", "u=u",
-             "--variable", "v=v")
+    g = made(save(with_flow(east, north), tmp_path / "flow.nc"), "--variable", "u=u", "--variable", "v=v")
     ratio = (0.5 * (g["dzt"][1:] + g["dzt"][:-1]) / g["dzw"][:-1])[1:, None, None]
     assert np.allclose(g["u_wgrid"][1:-1], 0.1 * ratio)
     transport = (g["u_wgrid"] * g["dzw"][:, None, None]).sum(axis=0)
@@ -1016,8 +1007,7 @@ def test_snapshot_without_eke(made, tmp_path):
     """Other sources make up forc then."""
     def change(file):
         set_settings(enable_eke="false")(file)
-        for name, like in (("K_diss_gm", "eke_diss_iw"), ("K_diss_h", "K_diss_v"),
-                           ("P_diss_skew", "P_diss_v")):
+        for name, like in (("K_diss_gm", "eke_diss_iw"), ("K_diss_h", "K_diss_v"), ("P_diss_skew", "P_diss_v")):
             if name in file:
                 del file[name]
             file.copy(like, name)
@@ -1498,10 +1488,8 @@ def test_inputs_are_not_overwritten(fails, plain, tmp_path):
 
 
 def test_what_cannot_be_written(fails, plain, tmp_path):
-    fails(OUTPUT, r"none/grid\.h5: cannot be written: No such file", plain,
-          output=tmp_path / "none" / "grid.h5")
-    fails(OUTPUT, r"none/a\.png: cannot be written: No such file", plain, "--figure",
-          tmp_path / "none" / "a.png")
+    fails(OUTPUT, r"none/grid\.h5: cannot be written: No such file", plain, output=tmp_path / "none" / "grid.h5")
+    fails(OUTPUT, r"none/a\.png: cannot be written: No such file", plain, "--figure", tmp_path / "none" / "a.png")
     fails(OUTPUT, "cannot be written: .*format", plain, "--figure", tmp_path / "grid.nothing")
     fails(OUTPUT, "cannot be written: Is a directory", plain, "--figure", tmp_path)
 

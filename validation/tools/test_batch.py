@@ -136,8 +136,7 @@ def test_options_of_a_job(scheduler, show):
     assert output.splitlines()[1:5] == ["--device", "cpu", "--kernel", "eos"]
 
 
-@pytest.mark.parametrize("built, taken", [
-    (["nvptx"], "nvptx"), (["amdgpu"], "amdgpu"), (["amdgpu", "nvptx"], "nvptx")])
+@pytest.mark.parametrize("built, taken", [(["nvptx"], "nvptx"), (["amdgpu"], "amdgpu"), (["amdgpu", "nvptx"], "nvptx")])
 def test_gpu_job_takes_the_preset_that_is_built(built, taken, tmp_path):
     (tmp_path / "run").symlink_to(RUN)
     for preset in built:
@@ -220,8 +219,7 @@ def test_module_of_login_shells(name, site, tmp_path):
     profile = tmp_path / "profile.d"
     profile.mkdir()
     (profile / name).write_text(MODULE)
-    mounted = ("unshare", "--mount", "sh", "-c",
-               f'mount --bind {profile} /etc/profile.d && exec sh "$@"', "sh")
+    mounted = ("unshare", "--mount", "sh", "-c", f'mount --bind {profile} /etc/profile.d && exec sh "$@"', "sh")
     if subprocess.run([*mounted, "-c", ":"], capture_output=True, check=False).returncode:
         pytest.skip("no mounts of one's own here")
     assert loaded(site, "slurm/cpu", shell=mounted) == "spread cores cuda"
@@ -269,8 +267,7 @@ def test_slurm_refuses_wrong_directives(script, right, wrong, slurm, tmp_path):
 
 @pytest.mark.parametrize("script", [name for name in SCRIPTS if name.startswith("sge")])
 def test_sge_accepts_the_directives(script):
-    if not shutil.which("qconf") or subprocess.run(["qconf", "-ss"], capture_output=True,
-                                                   check=False).returncode:
+    if not shutil.which("qconf") or subprocess.run(["qconf", "-ss"], capture_output=True, check=False).returncode:
         pytest.skip("no qmaster of Grid Engine here")
     done = completed(["qsub", "-verify", JOBS / script], cwd=ROOT)
     assert done.returncode == 0, done
@@ -280,8 +277,7 @@ def test_sge_accepts_the_directives(script):
 
 def shell_scripts():
     for path in sorted(RUN.rglob("*")):
-        if path.is_file() and (path.suffix == ".sh" or
-                               path.read_bytes().startswith(b"#!/bin/sh")):
+        if path.is_file() and (path.suffix == ".sh" or path.read_bytes().startswith(b"#!/bin/sh")):
             yield str(path.relative_to(ROOT))
 
 

@@ -90,8 +90,7 @@ def test_numpy_beside_ours(program, tmp_path):
     prefix = tmp_path / "out"
     done = compare(program, *QUICKLY, "--kernel", "expsum", "--framework", "numpy", "-o", prefix)
     assert done.returncode == 0 and done.stderr == "", done
-    assert re.search(r"^frameworks: numpy \S+ with .*(blas|mkl|blis|BLAS)", done.stdout,
-                     re.MULTILINE)
+    assert re.search(r"^frameworks: numpy \S+ with .*(blas|mkl|blis|BLAS)", done.stdout, re.MULTILINE)
     with open(f"{prefix}.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     saved = json.loads((tmp_path / "out.json").read_text())
@@ -336,8 +335,7 @@ def test_both_sides_get_the_same_ocean():
         case = cases.Case(kernel, "plausible", "float64", (9, 8, 5), 360)
         given, fields = cases.make(case, None)
         assert list(given) == pyhpc.ARGUMENTS[kernel]
-        again = pyhpc.our_fields(kernel, pyhpc.their_arguments(kernel, fields)
-                                 if "salt" in fields else given)
+        again = pyhpc.our_fields(kernel, pyhpc.their_arguments(kernel, fields) if "salt" in fields else given)
         assert set(again) == set(fields)
         for name, value in fields.items():
             assert np.array_equal(again[name], value), name
@@ -443,11 +441,9 @@ while read -r request file; do
   case $request in compare) test -e "$file" && echo '{{"temp": 2e-14}}' ;; *) echo '{{"step": 1000}}' ;; esac
 done
 """)
-    done = compare_veros(program, python, "--backends", "numpy", "--json", saved, "--steps", "2",
-                         "--shape", "9,9,9")
+    done = compare_veros(program, python, "--backends", "numpy", "--json", saved, "--steps", "2", "--shape", "9,9,9")
     assert done.returncode == 0, done
-    rows = re.findall(r"^(acc|global), numpy +(\d+) +1000 +([\d.]+) +([\d.]+)  temp 2e-14$",
-                      done.stdout, re.MULTILINE)
+    rows = re.findall(r"^(acc|global), numpy +(\d+) +1000 +([\d.]+) +([\d.]+)  temp 2e-14$", done.stdout, re.MULTILINE)
     assert [row[0] for row in rows] == ["acc", "global"], done.stdout
     for _, points, own, ratio in rows:
         assert int(points) == 34 * 46 * 15
@@ -492,8 +488,7 @@ def test_beside_veros(miniapp, words):
 def test_without_veros(program, tmp_path):
     executable(tmp_path / "python", "#!/bin/sh\nexit 7\n")
     done = compare_veros(program, tmp_path / "python")
-    assert (done.returncode, done.stderr) == (
-        1, "run/compare-veros: Veros ended with exit code 7\n")
+    assert (done.returncode, done.stderr) == (1, "run/compare-veros: Veros ended with exit code 7\n")
     executable(tmp_path / "bare", f"#!/bin/sh\nexec {sys.executable} -S \"$@\"\n")
     done = compare_veros(program, tmp_path / "bare")
     assert done.returncode == INPUT

@@ -136,8 +136,7 @@ def outcome(miniapp, compilers, small, tmp_path, monkeypatch, capsys):
         monkeypatch.setattr(compilers, "find_builds", lambda: {name: ("cc", "") for name in builds})
         monkeypatch.setattr(compilers, "build", build)
         monkeypatch.setattr(compilers, "BUILDS", tmp_path)
-        monkeypatch.setattr(sys, "argv", [str(SCRIPT), "--input", str(small),
-                                          *(builds if named else []), *more])
+        monkeypatch.setattr(sys, "argv", [str(SCRIPT), "--input", str(small), *(builds if named else []), *more])
         code = compilers.main()
         said = capsys.readouterr()
         assert "Traceback" not in said.err

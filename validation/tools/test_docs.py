@@ -169,8 +169,7 @@ def test_what_is_not_run_is_there():
     for holds in NOT_RUN:
         assert any(re.search(holds, command) for page in PAGES for command in commands(page)), holds
     for start in NO_COMMANDS:
-        assert any(re.match(start, line) for page in PAGES for block in blocks(page)
-                   for line in block[:1]), start
+        assert any(re.match(start, line) for page in PAGES for block in blocks(page) for line in block[:1]), start
 
 
 # ---- what commands name ----

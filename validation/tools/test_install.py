@@ -20,10 +20,8 @@ from processes import completed
 ROOT = HERE.parent
 CLIENTS = ROOT / "docs" / "client"
 DHDT = 0.76143607017777522  # of the clients' water, as in test_reference.py
-VERSION = re.search(r"^project\(miniapp VERSION (\S+) ", (ROOT / "CMakeLists.txt").read_text(),
-                    re.MULTILINE)[1]
-HEADERS = sorted(str(path.relative_to(ROOT / "include"))
-                 for path in (ROOT / "include").rglob("*.h"))
+VERSION = re.search(r"^project\(miniapp VERSION (\S+) ", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
+HEADERS = sorted(str(path.relative_to(ROOT / "include")) for path in (ROOT / "include").rglob("*.h"))
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 
 
@@ -75,8 +73,7 @@ def test_files(miniapp, prefix):
     wanted = {"bin/miniapp", "lib/libminiapp.a", "lib/libminiapp.so", f"lib/libminiapp.so.{major}",
               f"lib/libminiapp.so.{VERSION}", "lib/pkgconfig/miniapp.pc"}
     wanted |= {f"include/{name}" for name in HEADERS}
-    wanted |= {f"lib/cmake/miniapp/miniapp{name}.cmake" for name in ("Config", "ConfigVersion",
-                                                                    "Targets")}
+    wanted |= {f"lib/cmake/miniapp/miniapp{name}.cmake" for name in ("Config", "ConfigVersion", "Targets")}
     if miniapp.offload != "no":
         wanted.add("lib/miniapp-offload.so")
     wanted |= {f"lib/{path.name}" for path in (miniapp.path.parent.parent / "lib").glob("miniapp-variant-*.so")}
@@ -142,8 +139,7 @@ def test_client_by_pkg_config(prefix, build, device, tmp_path):
     if not shutil.which(program):
         pytest.skip(f"{program} is missing")
     client = tmp_path / "client"
-    command(program, standard, *STRICT, CLIENTS / source, *flags(prefix, "--cflags", "--libs"),
-            "-o", client)
+    command(program, standard, *STRICT, CLIENTS / source, *flags(prefix, "--cflags", "--libs"), "-o", client)
     says_dhdt(client, device, library=prefix / "lib")
 
 

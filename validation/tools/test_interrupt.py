@@ -63,5 +63,4 @@ def test_ctrl_c_leaves_no_part_of_a_bundle(tmp_path):
         process.finish()
     assert process.returncode == -signal.SIGINT, process.said()
     assert archive.read_text() == "earlier"
-    assert sorted(path.name for path in build.iterdir()) == ["CMakeCache.txt", "bundle", "lib",
-                                                             archive.name]
+    assert sorted(path.name for path in build.iterdir()) == ["CMakeCache.txt", "bundle", "lib", archive.name]

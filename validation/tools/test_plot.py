@@ -23,8 +23,7 @@ RUN = HERE.parent / "run"
 from peers import cuts, results  # noqa: E402  pylint: disable=wrong-import-position
 from peers.figures import maps, models, runs  # noqa: E402  pylint: disable=wrong-import-position
 
-FRAMEWORKS = ("miniapp", "numpy", "jax", "taichi", "numba", "pytorch", "tensorflow", "cupy",
-              "aesara")
+FRAMEWORKS = ("miniapp", "numpy", "jax", "taichi", "numba", "pytorch", "tensorflow", "cupy", "aesara")
 
 
 def rows():
@@ -67,8 +66,7 @@ def plot(*arguments):
 def figures(done):
     """The figures by name, with what their files hold."""
     assert done.returncode == 0 and done.stderr == "", done
-    return {Path(name).name.split("-", 1)[1]: Path(name).read_bytes()
-            for name in done.stdout.split()}
+    return {Path(name).name.split("-", 1)[1]: Path(name).read_bytes() for name in done.stdout.split()}
 
 
 def fails(code, pattern, *arguments):
@@ -298,8 +296,7 @@ def test_a_broken_csv_of_the_program(tmp_path, text):
 def ocean_file(path, order="zyx", names=None, packed=False, **datasets):
     """temp = 100 k + 10 j + i on 4 levels, 3 rows and 5 columns, with coordinates."""
     names = names or {axis: axis for axis in "zyx"}
-    coordinates = {"z": [-1000.0, -100.0, -10.0, -1.0], "y": [-4.0, 0.0, 4.0],
-                   "x": [0.0, 90.0, 180.0, 270.0, 360.0]}
+    coordinates = {"z": [-1000.0, -100.0, -10.0, -1.0], "y": [-4.0, 0.0, 4.0], "x": [0.0, 90.0, 180.0, 270.0, 360.0]}
     k, j, i = np.meshgrid(*map(np.arange, (4, 3, 5)), indexing="ij")
     temp = (100 * k + 10 * j + i).astype(float).transpose(["zyx".index(axis) for axis in order])
     with h5py.File(path, "w") as file:
@@ -323,8 +320,7 @@ def planes(path, level=None, section=None, variable="temp"):
     """What would be drawn: the values of each plane by its title."""
     source = maps.Source(path)
     options = types.SimpleNamespace(level=level, section=section)
-    return {title: plane.values for plane, title in maps.prepare(
-        source.field(variable), source.wet(), options)}
+    return {title: plane.values for plane, title in maps.prepare(source.field(variable), source.wet(), options)}
 
 
 def test_a_map_and_two_sections(tmp_path):
@@ -370,8 +366,7 @@ def test_packed_values_and_missing_ones(tmp_path):
 
 def test_cuts(tmp_path):
     path = ocean_file(tmp_path / "a.h5")
-    found = planes(path, cuts.on("z")("z=-120"),
-                   [cuts.on("xy")(text) for text in ("x=100", "j=-1")])
+    found = planes(path, cuts.on("z")("z=-120"), [cuts.on("xy")(text) for text in ("x=100", "j=-1")])
     assert list(found) == ["temp, z = -100", "temp, x = 90", "temp, y = 4"]
     assert list(planes(path, section=[])) == ["temp, z = -1"]
     with pytest.raises(cuts.WrongUse, match="k=4: there are k=0 to k=3"):
@@ -401,8 +396,7 @@ def test_the_level_is_the_uppermost_with_values(tmp_path):
     """As of K_33, which is 0 at the surface."""
     salt = np.ones((4, 3, 5))
     salt[3] = 0
-    assert list(planes(ocean_file(tmp_path / "a.h5", salt=salt), variable="salt"))[0] == (
-        "salt, z = -10")
+    assert list(planes(ocean_file(tmp_path / "a.h5", salt=salt), variable="salt"))[0] == ("salt, z = -10")
 
 
 def test_files_of_the_program(miniapp, small, tmp_path):
@@ -458,8 +452,7 @@ def test_options_that_do_not_fit_the_file(tmp_path):
             ("k=-5: there are k=0 to k=3", path, None, "k=-5", None),
             ("no coordinate z; choose by index, k=0 to k=3", without, None, "z=-5", None),
             ("has no field of 4 x 3 x 5 cells, as temp has", path, None, None, GRID)):
-        options = types.SimpleNamespace(variable=variable, level=level and cuts.on("z")(level),
-                                        section=None, grid=grid)
+        options = types.SimpleNamespace(variable=variable, level=level and cuts.on("z")(level), section=None, grid=grid)
         with pytest.raises(cuts.WrongUse, match=reason):
             maps.draw(file, options, str(tmp_path / "x"))
     assert sorted(tmp_path.iterdir()) == [path, without]

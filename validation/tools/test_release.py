@@ -12,8 +12,7 @@ import pytest
 from processes import completed
 
 ROOT = Path(__file__).resolve().parents[2]
-VERSION = re.search(r"^project\(miniapp VERSION (\S+) ", (ROOT / "CMakeLists.txt").read_text(),
-                    re.MULTILINE)[1]
+VERSION = re.search(r"^project\(miniapp VERSION (\S+) ", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
 
 
 def ready(path):
@@ -43,8 +42,7 @@ def spoilt(clone):
 
 def git(path, *words):
     identity = ("-c", "user.name=miniapp", "-c", "user.email=miniapp@localhost")
-    return subprocess.run(["git", *identity, *words], cwd=path, check=True, capture_output=True,
-                          text=True).stdout
+    return subprocess.run(["git", *identity, *words], cwd=path, check=True, capture_output=True, text=True).stdout
 
 
 def commit(path):
@@ -68,8 +66,7 @@ def test_packs_builds_and_validates(clone):
     assert done.returncode == 0, done
     assert "validation PASSED" in done.stdout and git(clone, "tag") == ""
     pack = clone / "build" / "release" / f"miniapp-{VERSION}.tar.gz"
-    names = subprocess.run(["tar", "-tzf", pack], check=True, capture_output=True,
-                           text=True).stdout.splitlines()
+    names = subprocess.run(["tar", "-tzf", pack], check=True, capture_output=True, text=True).stdout.splitlines()
     assert all(name.startswith(f"miniapp-{VERSION}/") for name in names)
     assert git(clone, "status", "--porcelain") == ""
     shutil.rmtree(clone / "build")

@@ -341,8 +341,7 @@ class MadeUp:
     """A folder with run/test and what it calls."""
 
     def __init__(self, folder):
-        self.root, self.temporary, self.started = (
-            folder / name for name in ("copy", "temporary", "started"))
+        self.root, self.temporary, self.started = (folder / name for name in ("copy", "temporary", "started"))
         for name in ("test", "dev/slurm"):
             (self.root / "run" / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(RUN / name, self.root / "run" / name)
@@ -410,8 +409,7 @@ def test_preset_that_is_none(made_up):
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_nothing_stays_behind_after_a_signal(made_up, number, code):
-    with Running([made_up.root / "run" / "test", "emulated"], start_new_session=True,
-                 **made_up.options) as process:
+    with Running([made_up.root / "run" / "test", "emulated"], start_new_session=True, **made_up.options) as process:
         process.wait_for(made_up.started.with_suffix(".waits").exists)
         os.killpg(process.pid, number)
         process.finish()
@@ -438,7 +436,6 @@ def test_c_is_formatted():
     listing = completed(["git", "-C", ROOT, "ls-files", "*.c", "*.h"])
     if listing.returncode:
         pytest.skip("this is no checkout of git")
-    files = [name for name in listing.stdout.split()
-             if Path(name).name not in ("describe.h", "unpack.h")]
+    files = [name for name in listing.stdout.split() if Path(name).name not in ("describe.h", "unpack.h")]
     done = completed(["clang-format-19", "--dry-run", "--Werror", *files], cwd=ROOT)
     assert done.returncode == 0, done.stderr

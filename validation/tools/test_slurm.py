@@ -40,8 +40,7 @@ class Jobs:
 
     def submit(self, script, *options, arguments=(), **env):
         env = {"MINIAPP": str(self.miniapp.path), "RESULTS": str(self.folder), **env}
-        return self.slurm.submit(f"--output={self.folder}/%j.out", *options, SCRIPTS / script,
-                                 *arguments, env=env)
+        return self.slurm.submit(f"--output={self.folder}/%j.out", *options, SCRIPTS / script, *arguments, env=env)
 
     def printed(self, job):
         return (self.folder / f"{job}.out").read_text()
@@ -120,8 +119,7 @@ def test_failed_validation_fails_in_slurm(jobs, tmp_path):
 
 def test_array_sweeps(jobs, miniapp):
     """A task for each kernel, each in both precisions, with its rows in a file of its own."""
-    job = jobs.submit("sweep", TWO_CPUS, arguments=("--size", "4096", "--size", "16384",
-                                                    "--repetitions", "2"))
+    job = jobs.submit("sweep", TWO_CPUS, arguments=("--size", "4096", "--size", "16384", "--repetitions", "2"))
     for task, kernel in enumerate(map(str, miniapp.ocean), 1):
         state = jobs.slurm.ended(f"{job}_{task}")
         assert state["JobState"] == "COMPLETED" and state["ExitCode"] == "0:0"
@@ -158,8 +156,7 @@ def test_sweep_goes_on_after_its_node_died(jobs, tmp_path):
     """No row is lost, none is there twice, and none is measured again."""
     program = tmp_path / "program"
     executable(program, DIES_IN_THE_SECOND_SIZE.format(miniapp=jobs.miniapp.path))
-    array = jobs.submit("sweep", TWO_CPUS, "--array=1", arguments=("--repetitions", "5"),
-                        MINIAPP=str(program))
+    array = jobs.submit("sweep", TWO_CPUS, "--array=1", arguments=("--repetitions", "5"), MINIAPP=str(program))
     job = f"{array}_1"
     wait_for(lambda: jobs.has_printed(jobs.slurm.job(job)["JobId"], "first turn"))
     first = str(jobs.miniapp.ocean[0])

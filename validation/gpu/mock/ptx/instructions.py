@@ -196,16 +196,14 @@ def multiply(frame, op, mods, ops):
 @opcode("fma")
 def fused(frame, _op, mods, ops):
     kind = mods[-1]
-    return frame.write(ops[0], builtin("fma", kind, *(frame.read(word, kind) for word in ops[1:4])),
-                       kind)
+    return frame.write(ops[0], builtin("fma", kind, *(frame.read(word, kind) for word in ops[1:4])), kind)
 
 
 @opcode("sqrt", "rcp")
 def root(frame, op, mods, ops):
     kind = mods[-1]
     value = frame.read(ops[1], kind)
-    return frame.write(ops[0], builtin("sqrt", kind, value) if op == "sqrt" else
-                       f"({C_TYPES[kind]})1 / {value}", kind)
+    return frame.write(ops[0], builtin("sqrt", kind, value) if op == "sqrt" else f"({C_TYPES[kind]})1 / {value}", kind)
 
 
 @opcode("neg", "abs")
@@ -215,15 +213,13 @@ def sign(frame, op, mods, ops):
     if is_real(kind):
         return frame.write(ops[0], builtin("fabs", kind, value) if op == "abs" else f"-{value}", kind)
     negative = f"({C_TYPES[unsigned(kind)]})(0 - {frame.read(ops[1], unsigned(kind))})"
-    return frame.write(ops[0], negative if op == "neg" else
-                       f"{value} < 0 ? {negative} : {value}", unsigned(kind))
+    return frame.write(ops[0], negative if op == "neg" else f"{value} < 0 ? {negative} : {value}", unsigned(kind))
 
 
 @opcode("copysign")
 def copy_sign(frame, _op, mods, ops):
     kind = mods[-1]
-    return frame.write(ops[0], builtin("copysign", kind, frame.read(ops[2], kind),
-                                       frame.read(ops[1], kind)), kind)
+    return frame.write(ops[0], builtin("copysign", kind, frame.read(ops[2], kind), frame.read(ops[1], kind)), kind)
 
 
 @opcode("min", "max")
@@ -258,8 +254,7 @@ def extract(frame, _op, mods, ops):
     if kind[0] != "u":
         raise Unknown(f"bfe.{kind}")
     place, count = (frame.read(word, "u32") for word in ops[2:4])
-    return frame.write(ops[0], f"BFE({C_TYPES[kind]}, {frame.read(ops[1], kind)}, {place}, {count})",
-                       kind)
+    return frame.write(ops[0], f"BFE({C_TYPES[kind]}, {frame.read(ops[1], kind)}, {place}, {count})", kind)
 
 
 @opcode("vsub")

@@ -107,8 +107,7 @@ def variable_text(variable):
 
 
 def table(kind, name, rows):
-    return [f"static const struct ptx_{kind} {name}[] = {{", *(f"    {{{row}}}," for row in rows),
-            "    {0}};"]
+    return [f"static const struct ptx_{kind} {name}[] = {{", *(f"    {{{row}}}," for row in rows), "    {0}};"]
 
 
 def tables(module, frames):
@@ -123,8 +122,7 @@ def tables(module, frames):
     yield from table("variable", "variables", (
         f'"{one.name}", {one.bytes}, {one.align}, i_{mangled(one.name)}, &g_{mangled(one.name)}'
         for one in placed))
-    yield from table("shared", "shared", (
-        f"{one.bytes}, {one.align}, &s_{mangled(one.name)}" for one in shared))
+    yield from table("shared", "shared", (f"{one.bytes}, {one.align}, &s_{mangled(one.name)}" for one in shared))
     yield from table("address", "addresses", (
         f"&g_{mangled(one.name)}, {offset}, " + (
             f"NULL, (void *)f_{mangled(name)}" if name in module.functions else
@@ -145,7 +143,6 @@ def c_of(text, left_out=""):
     frames = [Frame(module, function) for function in made]
     bodies = [function_text(frame) for frame in frames]  # they may add variables
     out = ['#include "ptx.h"']
-    out += [f"{storage(one.linkage)}void {signature(one)};" for one in module.functions.values()
-            if not one.is_entry]
+    out += [f"{storage(one.linkage)}void {signature(one)};" for one in module.functions.values() if not one.is_entry]
     out += [variable_text(variable) for variable in module.variables.values()]
     return "\n".join([*out, *bodies, *tables(module, frames)]) + "\n"

@@ -41,8 +41,7 @@ class Frame:
         offset = 0
         for number, parameter in enumerate(function.parameters):
             offset = -(-offset // parameter.align) * parameter.align
-            self.parameters[parameter.name] = (f"(A + {offset})" if function.is_entry
-                                               else f"A[{number}]")
+            self.parameters[parameter.name] = (f"(A + {offset})" if function.is_entry else f"A[{number}]")
             offset += parameter.bytes
         self.parameter_bytes = offset
         if function.result:

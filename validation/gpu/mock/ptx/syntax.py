@@ -130,8 +130,7 @@ def end_of_block(text, start):
 
 def without_comments(text):
     text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)
-    return re.sub(r"^\s*\.(version|target|address_size|file|loc)\b[^\n]*", "", text,
-                  flags=re.MULTILINE)
+    return re.sub(r"^\s*\.(version|target|address_size|file|loc)\b[^\n]*", "", text, flags=re.MULTILINE)
 
 
 def read_module(text):
