@@ -113,7 +113,7 @@ def test_other_stored_inputs(made_up, action):
         code, rows = made_up.check()
         assert code == MISMATCH and rows["rough/float64"]["numbers"] == "changed" and "rough/float32" not in rows
         table = made_up.regress("check", made_up.baseline).stdout
-        assert re.search("^switched/float64 +changed ", table, re.MULTILINE)
+        assert re.search("^switched/float64 +- +- +changed$", table, re.MULTILINE)
     else:
         done = made_up.regress("save", made_up.baseline)
         assert done.returncode == MISMATCH and "rough/float64: fails validation" in done.stderr
@@ -260,7 +260,8 @@ def test_the_table(made_up):
     assert done.returncode == MISMATCH and len(lines) == 7
     assert lines[1].startswith(EOS) and lines[1].endswith("changed within tolerance (K)")
     assert lines[2].startswith(TKE) and lines[2].endswith("changed within tolerance, slower (K)")
-    assert lines[3].split() == [TRIAD, "-", "1.000", "50", "%"]
+    assert lines[0].split() == ["row", "cost,", "new", "/", "old", "margin", "verdict"]
+    assert re.match(TKE + r" +1\.\d{3} +\d+ %  changed", lines[2]) and lines[3].split() == [TRIAD, "1.000", "50", "%"]
     assert lines[6] == f"5 rows, 1 of them worse: {TKE}"
 
 
