@@ -81,8 +81,9 @@ def check_all_steps(miniapp, tmp_path, env=None):
     for name in ("inputs", "validation", "python", "run/peers"):  # but no run/compare, which takes long
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).symlink_to(SCRIPT.parents[1] / name)
-    for name, more in ("gpu-check", ""), ("safely.py", ""), ("pairs.py", "PAIRS = ROUGH[0]._replace(words=()), ROUGH[-1]\n"):
-        executable(tmp_path / "run" / name, (SCRIPT.parent / name).read_text() + more)  # others have all pairs
+    pairs = "PAIRS = ROUGH[0]._replace(words=()), ROUGH[-1]\n"  # others have all of them
+    for name, more in ("gpu-check", ""), ("safely.py", ""), ("pairs.py", pairs):
+        executable(tmp_path / "run" / name, (SCRIPT.parent / name).read_text() + more)
     done = gpu_check(miniapp, "--miniapp", tmp_path / "program", "--size", "5000", "-o", tmp_path / "out",
                      script=tmp_path / "run" / "gpu-check", env=env)
     assert done.returncode == DONE, done
