@@ -261,12 +261,15 @@ static enum miniapp_status look_at_dataset(struct miniapp_input *input, enum fie
     return MINIAPP_DONE;
 }
 
-static enum miniapp_status look_at_datasets(struct miniapp_input *input)
+/* Checks each of these fields that is there by itself, whatever is wrong with others. */
+static enum miniapp_status check_each(struct miniapp_input *input, const bool *chosen,
+                                      enum miniapp_status (*check)(struct miniapp_input *,
+                                                                   enum field_id))
 {
     enum miniapp_status status = MINIAPP_DONE;
     for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count() && goes_on(status); id++)
-        if (input->is_asked[id] && input->is_there[id]) {
-            const enum miniapp_status found = look_at_dataset(input, id);
+        if (chosen[id] && input->is_there[id] && !input->is_bad[id]) {
+            const enum miniapp_status found = check(input, id);
             input->is_bad[id] = found != MINIAPP_DONE;
             status = first_of(status, found);
         }
@@ -346,16 +349,9 @@ static enum miniapp_status check_field(struct miniapp_input *input, enum field_i
     return status;
 }
 
-/* Checks each field by itself, whatever is wrong with others, then all against each other. */
 static enum miniapp_status check_fields(struct miniapp_input *input)
 {
-    enum miniapp_status status = MINIAPP_DONE;
-    for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count() && goes_on(status); id++)
-        if (input->needed[id] && input->is_there[id] && !input->is_bad[id]) {
-            const enum miniapp_status found = check_field(input, id);
-            input->is_bad[id] = found != MINIAPP_DONE;
-            status = first_of(status, found);
-        }
+    enum miniapp_status status = check_each(input, input->needed, check_field);
     if (goes_on(status) && !(input->allow & MINIAPP_ALLOW_INVALID)) {
         status = first_of(status, check_levels(input));
         status = first_of(status, check_masks(input));
@@ -400,7 +396,7 @@ static enum miniapp_status read_header(struct miniapp_input *input,
         return status;
     const bool are_attributes_known = !status;
     list_needed(input, wanted, count);
-    status = first_of(status, look_at_datasets(input));
+    status = first_of(status, check_each(input, input->is_asked, look_at_dataset));
     if (goes_on(status))
         status = first_of(status, check_absent(input));
     if (goes_on(status) && are_attributes_known) {

@@ -202,19 +202,16 @@ static enum miniapp_status write_level(struct miniapp_output *output, size_t z, 
     return miniapp_output_plane(output, z, level->values);
 }
 
-static bool write_missing(hid_t dataset)
+/* As attributes of the field's own type. */
+static bool write_missing(hid_t dataset, bool is_wide)
 {
     static const char *const names[] = {"_FillValue", "missing_value"};
-    const hsize_t one = 1;
-    CLOSED const hid_t type = H5Dget_type(dataset);
-    CLOSED const hid_t space = H5Screate_simple(1, &one, NULL);
-    for (size_t i = 0; i < 2; i++) {
-        CLOSED const hid_t attribute =
-            H5Acreate2(dataset, names[i], type, space, H5P_DEFAULT, H5P_DEFAULT);
-        if (attribute < 0 || H5Awrite(attribute, H5T_NATIVE_DOUBLE, &missing) < 0)
-            return false;
-    }
-    return true;
+    const float narrow = (float)missing;
+    bool is_written = true;
+    for (size_t i = 0; i < 2 && is_written; i++)
+        is_written = (is_wide ? H5LTset_attribute_double(dataset, ".", names[i], &missing, 1)
+                              : H5LTset_attribute_float(dataset, ".", names[i], &narrow, 1)) >= 0;
+    return is_written;
 }
 
 /* Names the axes of a field's points; the streamfunction lies on corners. */
@@ -240,7 +237,8 @@ static enum miniapp_status begin_carried(struct miniapp_output *output,
     name_points(output, state, field, inner);
     TRY(miniapp_output_begin(output, NULL, field, inner, state->precision, !is_under_lid(state)));
     return write_text(output->dataset, ".", "cell_methods", is_mean ? "Time: mean" : "") &&
-                   (!mask_for(field) || write_missing(output->dataset))
+                   (!mask_for(field) ||
+                    write_missing(output->dataset, is_double(field->type, state->precision)))
                ? MINIAPP_DONE
                : output_failed(output);
 }
