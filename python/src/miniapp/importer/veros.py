@@ -72,7 +72,7 @@ def add_switches(settings, path, dataset):
     before = bool(version) and tuple(map(int, version.groups())) < (1, 7)
     settings["pyom_compatibility_mode"] = float(before)
     note(f"pyom_compatibility_mode: {before:d}, as Veros {dataset.attrs.get('veros_version', '1.7')} is by default; if "
-         "the run had it on, add --set pyom_compatibility_mode=1 --set clamp_enthalpy=0, and multiply its wind by rho_0")
+         "the run had it on, add --set pyom_compatibility_mode=1 --set clamp_enthalpy=0, and multiply its wind by 1024")
     if not settings["enable_neutral_diffusion"]:
         settings.update({name: 0.0 for name in OF_NEUTRAL})
         note(f"{', '.join(OF_NEUTRAL)}: 0, since the run has no isoneutral diffusion")
