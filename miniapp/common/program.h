@@ -219,6 +219,7 @@ struct miniapp_water {
     double turning;       /* the largest Coriolis parameter, s-1 */
     double per_cosine;    /* the largest inverse cosine of latitude */
     double highest;       /* the height of the highest level, m */
+    double per_height;    /* the largest inverse height of a level, m-1 */
 };
 
 /* Facts about an open input. */

@@ -179,8 +179,10 @@ static void look_at_level(const struct miniapp_input *input, const uint8_t *wet,
         if (line[TURNING] && z + 1 == input->window.grid.nz)
             look_at_column(line, input, i, water);
     }
-    if (line[TURNING])
+    if (line[TURNING]) {
         water->highest = fmax(water->highest, line[DZT][z]);
+        water->per_height = fmax(water->per_height, 1 / line[DZT][z]);
+    }
 }
 
 enum miniapp_status look_at_water(struct miniapp_input *input, struct miniapp_water *water)

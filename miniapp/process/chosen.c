@@ -50,34 +50,43 @@ static void choose_by_spacing(struct run *run)
         choose_one(run, "r_bot", fmin(5e-3 / water->highest, 0.1 / dt));
 }
 
-/* Warns of a time step of momentum that somebody gave, if an ocean is unstable with it. */
-static void judge_time_step(struct run *run)
+/* A setting, or 0 where a switch is off. */
+static double get_if(const struct run *run, const char *switch_name, const char *name)
+{
+    return is_on(run, switch_name) ? miniapp_settings_get(run->options.settings, name) : 0;
+}
+
+/* Warns of time steps that somebody gave, if an ocean is unstable with them. */
+static void judge_time_steps(struct run *run)
 {
     const struct miniapp_water *const water = &run->water;
     const struct miniapp_settings *const settings = run->options.settings;
     const double dt = miniapp_settings_get(settings, "dt_mom"), per_length = water->per_length;
+    const double dt_tracer = miniapp_settings_get(settings, "dt_tracer");
     if (run->options.steps == 0 || per_length == 0 || !run->options.method.own_grid)
         return;
-    const double power = is_on(run, "enable_hor_friction_cos_scaling")
-                             ? miniapp_settings_get(settings, "hor_friction_cosPower")
-                             : 0;
-    const double friction = is_on(run, "enable_hor_friction")
-                                ? miniapp_settings_get(settings, "A_h") * dt * per_length *
-                                      per_length / pow(water->per_cosine, power)
-                                : 0;
+    const double power = get_if(run, "enable_hor_friction_cos_scaling", "hor_friction_cosPower");
+    const double friction = get_if(run, "enable_hor_friction", "A_h") * per_length * per_length /
+                            pow(water->per_cosine, power);
+    const double slope = 4 * get_if(run, "enable_neutral_diffusion", "K_iso_0") *
+                         miniapp_settings_get(settings, "iso_slopec") * per_length *
+                         water->per_height;
     const struct {
-        const char *name;
+        const char *setting, *name;
         double number, most;
-    } limits[] = {{"coriolis_t dt_mom", water->turning * dt, 0.5},
-                  {"dt_mom 3 m/s over the narrowest spacing, for internal waves",
+    } limits[] = {{"dt_mom", "coriolis_t dt_mom", water->turning * dt, 0.5},
+                  {"dt_mom", "dt_mom 3 m/s over the narrowest spacing, for internal waves",
                    wave_speed * dt * per_length, 1},
-                  {"A_h dt_mom over that spacing squared", friction, 0.25}};
+                  {"dt_mom", "A_h dt_mom over the narrowest spacing squared", friction * dt, 0.25},
+                  {"dt_tracer",
+                   "4 K_iso_0 iso_slopec dt_tracer over the least spacing and height of a level",
+                   slope * dt_tracer, 1}};
     for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++)
         if (limits[i].number > limits[i].most) {
-            run->is_step_long = true;
-            warn("dt_mom=%g: steps of momentum may be unstable: %s is %.3g, but should be at most "
-                 "%g",
-                 dt, limits[i].name, limits[i].number, limits[i].most);
+            run->is_step_long |= strcmp(limits[i].setting, "dt_mom") == 0;
+            warn("%s=%g: steps may be unstable: %s is %.3g, but should be at most %g",
+                 limits[i].setting, miniapp_settings_get(settings, limits[i].setting),
+                 limits[i].name, limits[i].number, limits[i].most);
         }
 }
 
@@ -119,7 +128,7 @@ enum miniapp_status choose_settings(struct run *run)
         miniapp_settings_set(run->options.settings, name, value);
     }
     choose_by_spacing(run);
-    judge_time_step(run);
+    judge_time_steps(run);
     return MINIAPP_DONE;
 }
 

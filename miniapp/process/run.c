@@ -151,8 +151,8 @@ static enum miniapp_status agree_on_water(struct run *run)
     double most[] = {water->cells,  water->beyond,  water->per_length,
                      water->widest, water->turning, water->per_cosine};
     TRY(agree_on(MINIAPP_DONE, most, 6));
-    *water = (struct miniapp_water){most[0], most[1], most[2],       most[3],
-                                    most[4], most[5], water->highest};
+    *water = (struct miniapp_water){most[0], most[1], most[2],        most[3],
+                                    most[4], most[5], water->highest, water->per_height};
     if (water->cells == 0 && !(run->options.allow & MINIAPP_ALLOW_INVALID) && ranks_own() == 0 &&
         ranks_count() > 1)
         warn("%s: all of the ocean is land", run->options.input);

@@ -459,15 +459,17 @@ def test_settings_by_the_spacing_along_either_axis(miniapp, tmp_path):
     assert step in " ".join(miniapp.passes(path, "--check", "--steps", 1, quick=False).replace("#", " ").split())
 
 
-LONG_STEP = "steps of momentum may be unstable: "
+LONG_STEP = "steps may be unstable: "
 REST = GRID.with_name("acc_rest.h5")
 
 
 @pytest.mark.parametrize("settings, warning", [
     ({"dt_mom": 15000}, LONG_STEP + r"coriolis_t dt_mom is 1\.\d+, but should be at most 0\.5"),
-    ({"A_h": 2e6}, LONG_STEP + r"A_h dt_mom over that spacing squared is 0\.\d+, but should be at most 0\.25"),
-    ({"A_h": 2e6, "hor_friction_cosPower": 0}, LONG_STEP + r"A_h dt_mom over that spacing squared is "),
-    ({"A_h": 2e6, "enable_hor_friction": 0}, None), ({"dt_mom": 5000}, None)])
+    ({"A_h": 2e6}, LONG_STEP + r"A_h dt_mom over the narrowest spacing squared is 0\.\d+, but should be at most 0\.25"),
+    ({"A_h": 2e6, "hor_friction_cosPower": 0}, LONG_STEP + r"A_h dt_mom over the narrowest spacing squared is "),
+    ({"dt_tracer": 1e6}, LONG_STEP + r"4 K_iso_0 iso_slopec dt_tracer over .* is 11\.\d+, but should be at most 1"),
+    ({"A_h": 2e6, "enable_hor_friction": 0}, None), ({"dt_mom": 5000}, None), ({"dt_tracer": 8e4}, None),
+    ({"dt_tracer": 1e6, "enable_neutral_diffusion": 0}, None)])
 def test_a_time_step_that_is_too_long(miniapp, settings, warning):
     words = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
     miniapp.passes(REST, "--check", "--steps", 1, *words, warning=warning, quick=False)
