@@ -584,13 +584,14 @@ TEST(a_part_without_the_rest)
 /* Its kernel keeps levels of the elliptic problem, in memory of the state's device. */
 TEST(a_plan_is_freed_after_its_state)
 {
-    OWN_STATE ocean = state_on(device, MINIAPP_FLOAT64, grid);
+    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
     struct miniapp_plan *plan;
     set_inputs(ocean, sequence_of("surface_pressure"));
     const double without = miniapp_state_bytes(ocean);
     assert_done(miniapp_plan_create(ocean, sequence_of("surface_pressure"), NULL, &plan));
     miniapp_plan_run(plan); /* the invented problem may have no solution */
     assert_true(miniapp_state_bytes(ocean) > without);
+    miniapp_state_free(ocean); /* before the plan, so not at the end of the scope */
     miniapp_plan_free(plan);
 }
 
