@@ -4,6 +4,7 @@
 #ifndef VALIDATION_INVENTED_H
 #define VALIDATION_INVENTED_H
 
+#include "owned.h"
 #include "table.h"
 #include "unit.h"
 
@@ -11,16 +12,11 @@
 
 /* A state, and an array of numbers, that the end of their scope frees. */
 #define OWN_STATE __attribute__((cleanup(free_state))) struct miniapp_state *const
-#define OWN_VALUES __attribute__((cleanup(free_values))) double *const
+#define OWN_VALUES OWNED double *const
 
 static inline void free_state(struct miniapp_state *const *state)
 {
     miniapp_state_free(*state);
-}
-
-static inline void free_values(double *const *values)
-{
-    free(*values);
 }
 
 /* Reals between 1/2 and 3/2; pressures that reach through all of eos on seven levels. */
