@@ -344,7 +344,7 @@ for name in list(whole):
 
 
 def run_client(ranks, cut, body, *words, program=()):
-    """What comes after CLIENT, in so many processes; what they print."""
+    """Runs the body after CLIENT, in a process for each block of the cut; returns what they print."""
     ranks.changes = {"PYTHONPATH": str(PACKAGE),
                      "MINIAPP_LIBRARY": str(ranks.miniapp.path.parent.parent / "lib/libminiapp.so")}
     done = ranks.run(count(cut), "-c", CLIENT + body + "mpi.MPI_Finalize()", *cut.split("x"), *words,

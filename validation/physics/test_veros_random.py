@@ -1,6 +1,7 @@
 """Steps of `ocean` with switches at random, beside those that Veros makes while the test runs (veros_random.py).
 
-    MINIAPP_TEST_LONG=1 VEROS_PYTHON=venv/bin/python python3 -m pytest --miniapp build/host/bin/miniapp test_veros_random.py
+    MINIAPP_TEST_LONG=1 VEROS_PYTHON=venv/bin/python python3 -m pytest --miniapp=build/host/bin/miniapp \
+        validation/physics/test_veros_random.py
 """
 
 import numpy as np
@@ -15,7 +16,7 @@ SEEDS = 20
 
 @pytest.mark.skipif(not LONG, reason="Veros makes 20 oceans: MINIAPP_TEST_LONG=1 runs it")
 def test_switches_at_random(miniapp, tmp_path):
-    """By the bar of test_ocean.py for its first step, and budgets are kept."""
+    """The bar is that of test_ocean.py for its first step, and budgets are kept."""
     source = tmp_path / "random.h5"
     done = run(miniapp, HERE / "physics/veros_random.py", source, *map(str, range(SEEDS)))
     assert done.returncode == 0, done.stderr

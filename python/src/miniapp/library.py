@@ -127,6 +127,9 @@ class Destination(ctypes.Structure):
     _fields_ = [("state", c_void_p), ("name", c_char_p), ("resample", c_bool)]
 
 
+BUDGETS, GAINS = 73, 20  # MINIAPP_BUDGETS, MINIAPP_GAINS
+
+
 class Gain(ctypes.Structure):
     """struct miniapp_gain"""
     _fields_ = [("name", c_char_p), ("value", c_double)]
@@ -137,10 +140,7 @@ class BudgetNumbers(ctypes.Structure):
     _fields_ = [("name", c_char_p), ("units", c_char_p), ("is_kept", c_bool), ("is_of_all_steps", c_bool),
                 ("before", c_double), ("steps", c_size_t),
                 *((name, c_double) for name in ("change", "gain", "residual", "bound", "size", "gross")),
-                ("gain_count", c_size_t), ("gains", Gain * 20)]
-
-
-BUDGETS = 73  # MINIAPP_BUDGETS
+                ("gain_count", c_size_t), ("gains", Gain * GAINS)]
 
 
 class FlowNumbers(ctypes.Structure):
@@ -262,8 +262,8 @@ class Flow(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """What steps in time kept, in `units`: `residual` is `change` less `gain`, at most `bound` where only rounding is
-    left, and `gains` are the terms of `gain`."""
+    """One budget of steps in time, in `units`: `residual` is `change` less `gain`, at most `bound` where only rounding
+    is left, and `gains` are the terms of `gain`."""
     units: str
     change: float
     gain: float
