@@ -30,7 +30,7 @@ INLINED real adv_flux(real vel, real sum, real rjm, real rj, real rjp, real dt_d
     const real speed = magnitude(vel);
     const real limited = superbee(rj, vel > 0 ? rjm : rjp);
     const real kept = rj - limited * (share - speed * dt_dx);
-    return vel * (sum - (vel > 0 ? kept : -kept)) / 2;
+    return vel / 2 * (vel > 0 ? sum - kept : sum + kept);
 }
 
 #endif
