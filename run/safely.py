@@ -182,11 +182,12 @@ def save_by(write, path):
 
 def check_writable(path):
     """Fails where `save_by` would, before anything is measured."""
+    place = Path(os.path.realpath(path))  # what a link points to is replaced
     try:
-        whole.check_replaceable(Path(os.path.realpath(path)))
+        whole.check_replaceable(place)
     except OSError as error:
         fail(UNWRITABLE, f"{path}: cannot be written: {error.strerror or error}")
-    if not os.access(Path(path).absolute().parent, os.W_OK):
+    if not os.access(place.parent, os.W_OK):
         fail(UNWRITABLE, f"{path}: cannot be written: there is no folder for it that is writable")
 
 

@@ -506,10 +506,12 @@ def test_without_veros(program, tmp_path):
 
 
 def test_times_that_cannot_be_written(program, tmp_path):
-    """Which is said before Veros starts, which here would end with 7."""
+    """It is said before Veros starts, which here would end with 7."""
     executable(tmp_path / "python", "#!/bin/sh\nexit 7\n")
-    for path, why in ((tmp_path / "none" / "times.json", "there is no folder for it that is writable"),
-                      (tmp_path, "Is a directory")):
+    link, absent = tmp_path / "link", tmp_path / "none" / "times.json"
+    link.symlink_to(absent)
+    for path, why in ((absent, "there is no folder for it that is writable"),
+                      (link, "there is no folder for it that is writable"), (tmp_path, "Is a directory")):
         done = compare_veros(program, tmp_path / "python", "--json", path)
         assert_failed(done, OUTPUT, f"{path}: cannot be written: {why}", "run/compare-veros: ")
 
