@@ -49,12 +49,12 @@ static int days_of(enum leap leap, int year, int month)
 }
 
 /* Minutes, seconds and their fraction may be left out. */
-static const char form_of_dates[] = "^[0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2}"
-                                    "([T ]([01]?[0-9]|2[0-3])"
-                                    "(:[0-5]?[0-9](:[0-5]?[0-9](\\.[0-9]+)?)?)?)?"
-                                    "( ?(Z|UTC|\\+00:00))?$";
+static const char form[] = "^[0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2}"
+                           "([T ]([01]?[0-9]|2[0-3])"
+                           "(:[0-5]?[0-9](:[0-5]?[0-9](\\.[0-9]+)?)?)?)?"
+                           "( ?(Z|UTC|\\+00:00))?$";
 
-static bool has_form(const char *text, const char *form)
+static bool has_form(const char *text)
 {
     regex_t pattern;
     if (regcomp(&pattern, form, REG_EXTENDED | REG_NOSUB) != 0)
@@ -68,6 +68,6 @@ bool is_date(const char *text, const char *calendar)
 {
     const enum leap leap = calendar_named(calendar)->leap;
     int year, month, day;
-    return has_form(text, form_of_dates) && sscanf(text, "%4d-%2d-%2d", &year, &month, &day) == 3 &&
-           month >= 1 && month <= 12 && day >= 1 && day <= days_of(leap, year, month);
+    return has_form(text) && sscanf(text, "%4d-%2d-%2d", &year, &month, &day) == 3 && month >= 1 &&
+           month <= 12 && day >= 1 && day <= days_of(leap, year, month);
 }
