@@ -15,7 +15,7 @@ import pytest
 from conftest import (DEVICE, DONE, GRID, GRID_REFERENCE, HERE, INPUT, MISMATCH, OUTPUT, USAGE,
                       assert_failed, assert_one_line)
 from peers import abba
-from processes import DEADLINE_S, completed, executable, forked, wait_for
+from processes import DEADLINE_S, completed, executable, forked, load_script, wait_for
 
 REGRESS = HERE.parent / "run/regress"
 
@@ -493,8 +493,14 @@ def test_state(miniapp, small):
     assert done.stdout.startswith("best calls: the median of 5 processes, +- two of their standard deviations\n")
     assert [(row, re.sub("triad|fma", "its ceiling", unit)) for row, _, unit in rows] == [
         ("triad", "GB/s"), ("fma", "GFLOP/s"), (EOS, "% of its ceiling"), (TKE, "% of its ceiling")]
-    assert rows[2][2] == "% of fma"
     assert all(float(value) > 0 for _, value, _ in rows)
+
+
+def test_the_bound_of_a_row():
+    script = load_script("regress")
+    row = {"bytes": 8, "best_ceiling_bytes_per_s": 2, "best_ceiling_flops_per_s": 4, "min_s": 20}
+    assert script.bound({**row, "flops": 12}) == (4, "triad") and script.bound({**row, "flops": 20}) == (5, "fma")
+    assert script.cost({**row, "flops": 20}) == 4
 
 
 @pytest.mark.parametrize("words, complaint", [
