@@ -210,8 +210,8 @@ void miniapp_input_options_start_as(struct miniapp_input_options *,
                                     const struct miniapp_field *tracer, const char *dataset);
 
 /* The water in this process's part of a file. Cells are water by maskT, maskW or kbot: all of them
- * where the wanted fields are none of these. The rest is 0 unless the wanted fields are those of an
- * ocean whose flow is stepped. */
+ * where the wanted fields are none of these. The rest is 0 unless dxt, dyt, cost and dzt are
+ * wanted, and turning unless coriolis_t is. */
 struct miniapp_water {
     double cells, beyond; /* how many are wet, and how many ghosts of the file's closed sides */
     double per_length;    /* the largest inverse spacing, m-1 */

@@ -149,8 +149,8 @@ static const enum field_id ids[LINES] = {FIELD_dxt, FIELD_dyt, FIELD_cost, FIELD
 
 static bool has_scales(const struct miniapp_input *input)
 {
-    bool has = input->needed[FIELD_du_taum1];
-    for (int l = 0; l < LINES; l++)
+    bool has = true;
+    for (int l = 0; l < TURNING; l++)
         has &= input->needed[ids[l]];
     return has;
 }
@@ -162,7 +162,7 @@ static void look_at_column(double *const line[LINES], const struct miniapp_input
     const double spacing = fmin(line[DXT][x] * line[COST][y], line[DYT][y]);
     water->per_length = fmax(water->per_length, 1 / spacing);
     water->widest = fmax(water->widest, fmax(line[DXT][x], line[DYT][y]));
-    water->turning = fmax(water->turning, fabs(line[TURNING][i]));
+    water->turning = fmax(water->turning, line[TURNING] ? fabs(line[TURNING][i]) : 0);
     water->per_cosine = fmax(water->per_cosine, 1 / line[COST][y]);
 }
 
@@ -176,10 +176,10 @@ static void look_at_level(const struct miniapp_input *input, const uint8_t *wet,
             continue;
         water->cells++;
         water->beyond += wet && is_beyond_closed_side(input, z * plane + i);
-        if (line[TURNING] && z + 1 == input->window.grid.nz)
+        if (line[DZT] && z + 1 == input->window.grid.nz)
             look_at_column(line, input, i, water);
     }
-    if (line[TURNING]) {
+    if (line[DZT]) {
         water->highest = fmax(water->highest, line[DZT][z]);
         water->per_height = fmax(water->per_height, 1 / line[DZT][z]);
     }
@@ -193,7 +193,8 @@ enum miniapp_status look_at_water(struct miniapp_input *input, struct miniapp_wa
     move_window(input, own_window(input));
     enum miniapp_status status = find_cells(input, &wet, &source);
     for (int l = 0; l < LINES && has_scales(input) && !status; l++)
-        status = read_field(input, ids[l], &line[l]);
+        if (input->needed[ids[l]])
+            status = read_field(input, ids[l], &line[l]);
     *water = (struct miniapp_water){0};
     for (size_t z = 0; z < input->window.grid.nz && !status; z++)
         look_at_level(input, wet, line, z, water);

@@ -10,6 +10,14 @@
 
 /* ---- by the spacing ---- */
 
+static bool is_read(const struct options *options, const struct miniapp_setting *setting)
+{
+    for (size_t i = 0; i < options->kernel_count; i++)
+        if (miniapp_sequence_uses(options->kernels[i], setting))
+            return true;
+    return false;
+}
+
 static bool is_on(const struct run *run, const char *name)
 {
     return miniapp_settings_get(run->options.settings, name) != 0;
@@ -19,9 +27,11 @@ static void choose_one(struct run *run, const char *name, double value)
 {
     const struct miniapp_setting *const setting = miniapp_setting_find(name);
     double given;
+    bool is_given = !is_read(&run->options, setting);
     for (size_t i = 0; i < miniapp_setting_count(); i++)
-        if (miniapp_setting_at(i) == setting && run->options.is_set[i])
-            return;
+        is_given |= miniapp_setting_at(i) == setting && run->options.is_set[i];
+    if (is_given)
+        return;
     const bool is_interpolated = !run->options.method.own_grid && strncmp(name, "dt_", 3) == 0;
     if (miniapp_input_setting(run->input, setting, &given) && !is_interpolated)
         return;
@@ -37,13 +47,16 @@ static void choose_by_spacing(struct run *run)
     const double short_step = 10; /* s */
     const struct miniapp_water *const water = &run->water;
     const bool is_wild = !run->options.method.own_grid;
-    if (run->options.steps == 0 || water->per_length == 0) /* no flow is stepped, or all is land */
+    if (run->options.steps == 0 || water->per_length == 0) /* or all is land */
         return;
     const double spacing = 1 / water->per_length;
     const double dt =
         is_wild ? short_step : fmin(0.2 * spacing / wave_speed, 0.3 / fmax(water->turning, 1e-9));
     choose_one(run, "dt_mom", dt);
-    choose_one(run, "dt_tracer", miniapp_settings_get(run->options.settings, "dt_mom"));
+    choose_one(run, "dt_tracer",
+               is_read(&run->options, miniapp_setting_find("dt_mom"))
+                   ? miniapp_settings_get(run->options.settings, "dt_mom")
+                   : dt);
     if (is_on(run, "enable_hor_friction"))
         choose_one(run, "A_h", fmin(2e-11 * pow(water->widest, 3), 0.1 * spacing * spacing / dt));
     if (is_on(run, "enable_bottom_friction") && !is_on(run, "enable_bottom_friction_var"))
@@ -56,14 +69,16 @@ static double get_if(const struct run *run, const char *switch_name, const char 
     return is_on(run, switch_name) ? miniapp_settings_get(run->options.settings, name) : 0;
 }
 
-/* Warns of time steps that somebody gave, if an ocean is unstable with them. */
+/* Warns of time steps that somebody gave, if a flow that is stepped is unstable with them. */
 static void judge_time_steps(struct run *run)
 {
     const struct miniapp_water *const water = &run->water;
     const struct miniapp_settings *const settings = run->options.settings;
+    const bool is_flow_stepped = run_reads(&run->options, miniapp_field_find("du_taum1"));
     const double dt = miniapp_settings_get(settings, "dt_mom"), per_length = water->per_length;
     const double dt_tracer = miniapp_settings_get(settings, "dt_tracer");
-    if (run->options.steps == 0 || per_length == 0 || !run->options.method.own_grid)
+    if (run->options.steps == 0 || !is_flow_stepped || per_length == 0 ||
+        !run->options.method.own_grid)
         return;
     const double power = get_if(run, "enable_hor_friction_cos_scaling", "hor_friction_cosPower");
     const double friction = get_if(run, "enable_hor_friction", "A_h") * per_length * per_length /
@@ -91,14 +106,6 @@ static void judge_time_steps(struct run *run)
 }
 
 /* ---- on the command line or in the file ---- */
-
-static bool is_read(const struct options *options, const struct miniapp_setting *setting)
-{
-    for (size_t i = 0; i < options->kernel_count; i++)
-        if (miniapp_sequence_uses(options->kernels[i], setting))
-            return true;
-    return false;
-}
 
 static bool is_possible(const struct miniapp_setting *setting, double value)
 {

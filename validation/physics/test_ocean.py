@@ -445,6 +445,21 @@ def test_settings_by_the_spacing(miniapp, tmp_path):
     assert "dt_tracer (600 by the spacing)" in table and "dt_mom (" not in table
 
 
+def test_time_steps_by_the_spacing_in_a_given_flow(miniapp, tmp_path):
+    """Where no kernel reads the Coriolis parameter; and only those that the sequence reads."""
+    with copied(GRID, tmp_path / "in.h5") as file:
+        for name in ("dt_mom", "dt_tracer"):
+            del file.attrs[name]
+        wet = file["maskT"][-1].any(axis=1)
+        spacing = min((file["cost"][wet] * file["dxt"][...].min()).min(), file["dyt"][wet].min())
+    step = f"{0.2 * spacing / 3:g} by the spacing"
+    for sequence, said in (("ocean_step", f"dt_mom ({step}), dt_tracer ({step})"),
+                           ("tracer_step", f"(0), dt_tracer ({step})")):
+        table = miniapp.passes(tmp_path / "in.h5", "--check", "--steps", 1, "-k", sequence, quick=False)
+        assert said in " ".join(table.replace("#", " ").split())
+    miniapp.passes(GRID, "--check", "--steps", 1, "-k", "ocean_step", "--set", "dt_mom=1e6", quick=False)
+
+
 def test_settings_by_the_spacing_along_either_axis(miniapp, tmp_path):
     """The time step is that of the least spacing, the viscosity that of the largest."""
     path = without_settings(tmp_path / "in.h5")
@@ -516,11 +531,12 @@ def test_the_time_step_that_was_given_is_the_one_that_differs(miniapp, tmp_path)
                   quick=False)
 
 
+@pytest.mark.parametrize("sequence", ["ocean", "ocean_step"])
 @pytest.mark.parametrize("words", [("--size", "20k"), ("--set", "dt_mom=1200", "--set", "dt_tracer=1200")])
-def test_another_size(miniapp, words, tmp_path):
+def test_another_size(miniapp, words, sequence):
     """Time steps are short, unless --set gives others."""
-    path, is_set = GRID.with_name("acc_rest.h5"), "--set" in words
-    table = miniapp.passes(path, "--steps", 20, *words, quick=False)
+    path, is_set = REST if sequence == "ocean" else GRID, "--set" in words
+    table = miniapp.passes(path, "--steps", 20, "-k", sequence, *words, quick=False)
     assert ("dt_tracer (10 by the size)" in " ".join(table.replace("#", " ").split())) != is_set
 
 

@@ -46,7 +46,7 @@ def test_forcing_of_another_grid(make, tmp_path):
     assert code == 0, said
     assert "s_flux: 1e-07, by --default" in said
     assert "12 records, again after 360 days" in said
-    assert "u, v: default" not in said and "and no time steps; --set" in said
+    assert "u, v: default" not in said and "dt_mom, dt_tracer: left out, so that steps follow" in said
     assert said.count("halo 0, cyclic_x 1") == 1
     with xarray.open_dataset(tmp_path / "grid.h5", engine="h5netcdf") as data:  # which takes netCDF-4 alone
         assert data["surface_taux"].dims == ("record_12", "y", "x")

@@ -837,13 +837,24 @@ def with_flow(east, north):
 
 @pytest.mark.parametrize("east, north", [(0, 0), (15, 10)])
 def test_velocities(made, tmp_path, east, north):
-    g = made(save(with_flow(east, north), tmp_path / "flow.nc"), "--variable", "u=u", "--variable", "v=v")
+    g = made(save(with_flow(east, north), tmp_path / "flow.nc"), "--variable", "u=u", "--variable", "v=v", "--set",
+             "dt_tracer=43200")
     ratio = (0.5 * (g["dzt"][1:] + g["dzt"][:-1]) / g["dzw"][:-1])[1:, None, None]
     assert np.allclose(g["u_wgrid"][1:-1], 0.1 * ratio)
     transport = (g["u_wgrid"] * g["dzw"][:, None, None]).sum(axis=0)
     assert np.allclose(transport, 0.1 * g["dzt"].sum())  # see veros-physics: sums agree
     assert np.abs(g["w_wgrid"]).max() < 1e-18 and (g["v_wgrid"] == 0).all()
     assert ("on faces" if east else "on T points") in g["said"] and "Courant" in g["said"]
+
+
+@pytest.mark.parametrize("name, left_out", [("AB_eps", "dt_mom, dt_tracer"), ("dt_mom", "dt_tracer")])
+def test_time_steps_that_nobody_chose(miniapp, made, plain, tmp_path, name, left_out):
+    """Steps follow from the spacing then."""
+    g = made(plain, "--set", f"{name}=0.125")
+    assert f" {left_out}: left out, so that steps follow from the spacing; --set gives others" in g["said"]
+    assert {"dt_mom", "dt_tracer"} & set(g["attributes"]) == {name} - {"AB_eps"} and "Courant" not in g["said"]
+    table = miniapp.passes(tmp_path / "grid.h5", "-k", "ocean", "--check", "--steps", 1, quick=False)
+    assert " by the spacing), ".join(f"{step} (" for step in left_out.split(", ")) in re.sub(r"\(\d\S+ ", "( ", table)
 
 
 @pytest.mark.parametrize("names, units", [

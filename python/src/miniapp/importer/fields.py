@@ -188,7 +188,6 @@ def complete(g, settings, source, chosen, cyclic):
             values = derived(g, name, settings, mixing)
         if values is not None:
             g[name] = values
-    courant = largest_courant(g, settings)
-    if courant and ("dt_tracer" in chosen.set or not chosen.forcing):
+    if "dt_tracer" in settings and (courant := largest_courant(g, settings)):
         note(f"the largest Courant number at dt_tracer {settings['dt_tracer']:g} s is {courant:.2g}"
              + (": the advection of TKE is unstable, set a shorter --set dt_tracer=SECONDS" if courant > 1 else ""))

@@ -159,11 +159,6 @@ def add(g, settings, chosen, is_degrees, ocean):
     if not (g["u"].any() or g["v"].any()):
         del g["u"], g["v"]
         note("u, v: left out, so that the ocean starts from rest")
-    steps = [name for name in ("dt_mom", "dt_tracer") if name not in chosen.set and not ocean.is_veros]
-    for name in steps:
-        del settings[name]
-    if steps:
-        note(f"{', '.join(steps)}: left out, so that ocean chooses by the spacing; --set gives others")
     if "surface_taux" in found and "enable_wind_mixing" not in chosen.set:
         settings["enable_wind_mixing"] = chosen.set["enable_wind_mixing"] = 1
         note("enable_wind_mixing: 1, so that in steps the wind replaces forc_tke_surface; --set changes it")

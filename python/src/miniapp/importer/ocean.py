@@ -103,7 +103,9 @@ def make(source, chosen):
     grid.add_topography(g, wet, cyclic)
     g.update(temp=temp, salt=salt, p=grid.mean_pressure(g))
     g["Nsqr"] = stratification(g)
+    note("settings: those of inputs/grid.h5, but eq_of_state_type 5 (TEOS-10); --set changes them")
     settings = {**SETTINGS, **CLOSURE, "eq_of_state_type": 5}
-    note("settings: those of inputs/grid.h5, but eq_of_state_type 5 (TEOS-10)"
-         + f"{' and no time steps' if chosen.forcing else ''}; --set changes them")
+    left_out = [name for name in ("dt_mom", "dt_tracer") if settings.pop(name) and name not in chosen.set]
+    if left_out:
+        note(f"{', '.join(left_out)}: left out, so that steps follow from the spacing; --set gives others")
     return g, settings, cyclic
