@@ -31,7 +31,8 @@ static inline bool is_outer(size_t cell, size_t cells)
 
 static inline size_t opposite_column(size_t x, size_t nx)
 {
-    return x < MINIAPP_HALO ? x + nx - 2 * MINIAPP_HALO : x - (nx - 2 * MINIAPP_HALO);
+    const size_t inner = nx - 2 * MINIAPP_HALO; /* perhaps 1, which all ghosts repeat */
+    return MINIAPP_HALO + (x + MINIAPP_HALO * inner - MINIAPP_HALO) % inner;
 }
 
 /* The cells of an axis from `first` to before `end`. */

@@ -8,7 +8,7 @@ import pytest
 from scipy import ndimage
 
 import miniapp as package
-from conftest import GRID, INPUT, INSIDE, LONG, MISMATCH, assert_same_on_threads, copied, put_output, read
+from conftest import GRID, INPUT, INSIDE, LONG, MISMATCH, assert_same_on_threads, copied, put_output, read, write
 from oceans import CASES, Whole
 from processes import watch
 from reference import streamfunction
@@ -80,6 +80,15 @@ def test_a_start_from_rest(miniapp, rest, tmp_path):
     rest.step(miniapp, cut, 6, "--every", 4, "--restart")
     for name in rest.after[1]:
         np.testing.assert_array_equal(read(cut, name), read(through, name))
+
+
+def test_a_channel_one_cell_wide(miniapp, tmp_path):
+    """Its ghosts along x are all copies of that cell, before the first step, too: else mixing would lose heat."""
+    with h5py.File(REST) as file:
+        values = {name: np.repeat(data[..., 9:10], 5, -1) if data.shape[-1:] == (34,) else data[...]
+                  for name, data in file.items() if isinstance(data, h5py.Dataset)}
+        path = write(tmp_path / "in.h5", values, dict(file.attrs))
+    miniapp.passes(path, "--steps", 1, "--set", "enable_biharmonic_mixing=1", "--set", "K_hbi=1e12", quick=False)
 
 
 @pytest.mark.every_device
