@@ -226,7 +226,6 @@ struct miniapp_water {
 struct miniapp_facts {
     struct miniapp_grid grid; /* as the file stores it, perhaps without ghosts */
     bool has_ghosts;
-    bool is_at_rest;            /* its flow is to be stepped, but no dataset has one */
     bool has_velocities;        /* u and v, from which w and psi are made where they are absent */
     const char *text;           /* the grid, in words, as long as the input is open */
     double passing_bytes;       /* of host memory that loading a field needs temporarily */
@@ -405,6 +404,7 @@ enum miniapp_status miniapp_budgets_close(struct miniapp_state *, const struct m
 /* The flow in which a step is made. */
 struct miniapp_flow {
     bool is_there;          /* the sequence takes one */
+    bool is_from_rest;      /* it begins at rest, so its w is still 0, and is not judged */
     double courant[3];      /* the largest Courant numbers, along x, y and z */
     double below, top;      /* the largest share of its volume that a cell gains or loses in a step:
                                below the top level, and in it, without what goes through the surface */

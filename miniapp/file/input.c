@@ -460,7 +460,6 @@ struct miniapp_facts miniapp_input_facts(const struct miniapp_input *input)
 {
     return (struct miniapp_facts){.grid = input->window.whole,
                                   .has_ghosts = input->window.has_ghosts,
-                                  .is_at_rest = input->is_at_rest,
                                   .has_velocities = has_velocities(input),
                                   .text = input->grid_text,
                                   .passing_bytes = input->passing_bytes,

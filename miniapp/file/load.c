@@ -163,6 +163,7 @@ static enum miniapp_status start_from_rest(struct miniapp_state *state)
     TRY(miniapp_plan_create(state, sequence, calm, &plan));
     const enum miniapp_status status = miniapp_plan_advance(plan);
     state->steps = 0; /* it is no step of the ocean's */
+    state->is_from_rest = true;
     miniapp_plan_free(plan);
     return status;
 }

@@ -286,7 +286,6 @@ static enum miniapp_status make_march(const struct run *run, struct row *row, st
     TRY(miniapp_budgets_close(row->state, row->sequence, row->samples.count, row->budgets));
     march->first = run->first_step;
     march->flow = row->flow;
-    march->is_from_rest = run->first_step == 0 && miniapp_input_facts(run->input).is_at_rest;
     march->last = steps_done(run, row);
     march->is_judged = run->options.method.own_grid;
     march->time_step = miniapp_settings_get(row->settings, "dt_tracer");

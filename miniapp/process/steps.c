@@ -317,14 +317,13 @@ static void judge_drift(const struct run *run, const struct row *row)
 }
 
 /* MINIAPP_INPUT where the flow of a row diverges, unless that is allowed, or the grid is not the
- * file's own, or the flow is that of a start from rest. */
+ * file's own. */
 static enum miniapp_status check_flow(const struct run *run, struct row *row)
 {
     const struct options *const options = &run->options;
     const size_t ghosts = miniapp_input_facts(run->input).has_ghosts ? MINIAPP_HALO : 0;
     const enum miniapp_status status = miniapp_flow_measure(row->state, row->sequence, &row->flow);
-    if (status || options->allow_divergent || !options->method.own_grid ||
-        miniapp_input_facts(run->input).is_at_rest)
+    if (status || options->allow_divergent || !options->method.own_grid)
         return status;
     judge_drift(run, row);
     return miniapp_flow_judge(&row->flow, ghosts, options->input, "--allow-divergent");

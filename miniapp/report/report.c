@@ -134,8 +134,8 @@ static void print_flow(const struct march *march)
           flow->below, flow->top);
     if (flow->top >= 1e-6)
         print("a tracer of 1 drifts by up to %.2g in the first step: %s\n", flow->top,
-              march->is_from_rest ? "w is 0 at the start from rest"
-                                  : "water goes through the surface");
+              flow->is_from_rest ? "w is 0 at the start from rest"
+                                 : "water goes through the surface");
 }
 
 /* The terms of a budget's gain. */

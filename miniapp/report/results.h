@@ -31,7 +31,6 @@ struct march {
     size_t first, last; /* the step from which it went on, and the last one */
     double time_step;   /* of the ocean, in seconds */
     struct miniapp_flow flow;
-    bool is_from_rest;
     bool is_judged; /* by its budgets; not with interpolated masks, which disagree */
     struct miniapp_budget budgets[MINIAPP_BUDGETS];
     size_t budget_count;

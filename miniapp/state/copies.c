@@ -117,6 +117,13 @@ const void *miniapp_state_read(struct miniapp_state *state, const char *name)
     return memory;
 }
 
+/* A client's flow is no longer that of a start from rest. */
+static void note_flow(struct miniapp_state *state, const struct slot *slot)
+{
+    if (slot->field->is_flow && has_axis(slot->field, MINIAPP_Z))
+        state->is_from_rest = false;
+}
+
 void *miniapp_state_write(struct miniapp_state *state, const char *name)
 {
     struct slot *const slot = state_slot(state, name);
@@ -128,6 +135,7 @@ void *miniapp_state_write(struct miniapp_state *state, const char *name)
     slot->host_current = !backend_of(state)->is_host;
     slot->is_checked = false;
     slot->changes++;
+    note_flow(state, slot);
     memcpy(slot->ghosts, all_ghosts, sizeof(slot->ghosts));
     return memory;
 }
@@ -225,7 +233,10 @@ enum miniapp_status miniapp_state_set(struct miniapp_state *state, const char *n
     const enum miniapp_status status =
         slot ? miniapp_state_set_part(state, name, 0, slot_elements(state, slot), values)
              : MINIAPP_USAGE;
-    return status || !state_can_check(state, slot) ? status : state_check(state, slot);
+    if (status)
+        return status;
+    note_flow(state, slot);
+    return state_can_check(state, slot) ? state_check(state, slot) : MINIAPP_DONE;
 }
 
 /* Gets elements that only the device has. */

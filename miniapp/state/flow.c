@@ -234,6 +234,7 @@ enum miniapp_status miniapp_flow_measure(struct miniapp_state *state,
                         .flow = flow};
     OWNED double *memory = NULL;
     *flow = (struct miniapp_flow){.is_there = takes_flow(sequence),
+                                  .is_from_rest = state->is_from_rest,
                                   .time_step = state->settings.value[SETTING_dt_tracer],
                                   .tolerated = {INFINITY, INFINITY}};
     if (!flow->is_there)
@@ -344,6 +345,8 @@ enum miniapp_status miniapp_flow_judge(const struct miniapp_flow *flow, size_t g
                     "ocean is closed: maskT has to be 0 there (%s accepts it)",
                     path, path[0] ? ": " : "", flow->beside[0], flow->beside[1] + ghosts,
                     flow->beside[2] + ghosts, remedy);
+    if (flow->is_from_rest)
+        return MINIAPP_DONE;
     if (flow->excess > 0)
         return fail(
             MINIAPP_INPUT,

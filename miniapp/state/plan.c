@@ -407,6 +407,7 @@ enum miniapp_status miniapp_plan_advance(struct miniapp_plan *plan)
 {
     TRY(run_plan(plan, true));
     plan->state->steps++;
+    plan->state->is_from_rest = false;
     for (size_t i = 0; i < plan->level_count; i++) {
         struct slot *const *const slots = plan->levels[i].slots;
         const char *const names[2] = {slots[0]->name, slots[1]->name};

@@ -55,6 +55,7 @@ struct miniapp_state {
     size_t room_elements;
     enum miniapp_status kernel_status; /* of totals that a kernel asks for while it runs */
     bool is_in_step;                   /* a plan is making a step in time */
+    bool is_from_rest;                 /* no step was made of the flow that a start from rest has */
     double bytes;
 };
 

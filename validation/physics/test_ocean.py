@@ -82,6 +82,29 @@ def test_a_start_from_rest(miniapp, rest, tmp_path):
         np.testing.assert_array_equal(read(cut, name), read(through, name))
 
 
+def test_python_starts_from_rest(miniapp, library, rest, tmp_path):
+    """Its flow is not judged, as in the program, whatever the wind is, unless the client sets one."""
+    state = package.load(rest.path, "ocean")
+    state["surface_taux"] = state["surface_taux"]
+    state.step(2, "ocean")
+    output = rest.step(miniapp, tmp_path / "out.h5", 2)
+    for name in rest.after[1]:
+        np.testing.assert_array_equal(state[name][INSIDE], read(output, name)[INSIDE])
+    for put in (lambda state: state.set("u", state["u"]), lambda state: state.write("u")):
+        state = package.load(rest.path, "ocean")
+        put(state)
+        with pytest.raises(package.InputError, match="the flow is not free of divergence"):
+            state.step(1, "ocean")
+
+
+def test_water_beyond_a_closed_side_of_a_start_from_rest(miniapp, tmp_path):
+    path = tmp_path / "in.h5"
+    with copied(REST, path) as file:
+        file["maskT"][:, -2] = file["maskT"][:, -3]
+    miniapp.fails(INPUT, r"the ghost beside cell \[0, 43, \d+\] is water", path, "--steps", 1, "--allow-invalid",
+                  quick=False)
+
+
 def test_a_channel_one_cell_wide(miniapp, tmp_path):
     """Its ghosts along x are all copies of that cell, before the first step, too: else mixing would lose heat."""
     with h5py.File(REST) as file:

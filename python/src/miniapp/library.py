@@ -145,7 +145,7 @@ class BudgetNumbers(ctypes.Structure):
 
 class FlowNumbers(ctypes.Structure):
     """struct miniapp_flow"""
-    _fields_ = [("is_there", c_bool), ("courant", c_double * 3),
+    _fields_ = [("is_there", c_bool), ("is_from_rest", c_bool), ("courant", c_double * 3),
                 *((name, c_double) for name in ("below", "top", "gained", "through", "time_step")),
                 ("tolerated", c_double * 2),
                 ("excess", c_double), ("cell", c_size_t * 3), ("leaks", c_bool), ("beside", c_size_t * 3),
