@@ -221,15 +221,19 @@ struct miniapp_water {
     double highest;       /* the height of the highest level, m */
     double per_height;    /* the largest inverse height of a level, m-1 */
 };
+#define MINIAPP_WAVE_SPEED 3.0 /* of internal waves, m s-1 */
+
+/* What `dt_mom`, `A_h` or `r_bot` is by the spacing of the water where nobody chose it, with a step
+ * of momentum of `dt` s; 0 if all is land. */
+double miniapp_water_setting(const struct miniapp_water *, const char *name, double dt);
 
 /* Facts about an open input. */
 struct miniapp_facts {
     struct miniapp_grid grid; /* as the file stores it, perhaps without ghosts */
     bool has_ghosts;
-    bool has_velocities;        /* u and v, from which w and psi are made where they are absent */
-    const char *text;           /* the grid, in words, as long as the input is open */
-    double passing_bytes;       /* of host memory that loading a field needs temporarily */
-    struct miniapp_water water; /* once it is checked */
+    bool has_velocities;  /* u and v, from which w and psi are made where they are absent */
+    const char *text;     /* the grid, in words, as long as the input is open */
+    double passing_bytes; /* of host memory that loading a field needs temporarily */
 };
 struct miniapp_facts miniapp_input_facts(const struct miniapp_input *);
 bool miniapp_input_is_cyclic(const struct miniapp_input *);
@@ -247,6 +251,9 @@ bool miniapp_input_setting(const struct miniapp_input *, const struct miniapp_se
 /* Checks all wanted fields, alone and against each other: a line for each error, with the first bad
  * index, and a warning for anything suspicious. */
 enum miniapp_status miniapp_input_check(struct miniapp_input *);
+
+/* The water that the check has seen. */
+const struct miniapp_water *miniapp_input_water(const struct miniapp_input *);
 
 /* MINIAPP_INPUT where the file lacks a wanted field without which another one that it has, or a
  * setting, makes no sense: t_rest without t_star, enable_eke without coriolis_t. */

@@ -462,8 +462,7 @@ struct miniapp_facts miniapp_input_facts(const struct miniapp_input *input)
                                   .has_ghosts = input->window.has_ghosts,
                                   .has_velocities = has_velocities(input),
                                   .text = input->grid_text,
-                                  .passing_bytes = input->passing_bytes,
-                                  .water = input->seen};
+                                  .passing_bytes = input->passing_bytes};
 }
 
 bool miniapp_input_is_cyclic(const struct miniapp_input *input)

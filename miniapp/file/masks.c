@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Where a cell of the window lies in the file, by its element in a field on (y, x) or (z, y, x). */
 static size_t column_in_file(const struct miniapp_input *input, size_t element)
@@ -201,6 +202,23 @@ enum miniapp_status look_at_water(struct miniapp_input *input, struct miniapp_wa
     for (int l = 0; l < LINES; l++)
         free(line[l]);
     return status;
+}
+
+double miniapp_water_setting(const struct miniapp_water *water, const char *name, double dt)
+{
+    const double spacing = 1 / water->per_length;
+    if (water->per_length == 0) /* all is land */
+        return 0;
+    if (strcmp(name, "dt_mom") == 0)
+        return fmin(0.2 * spacing / MINIAPP_WAVE_SPEED, 0.3 / fmax(water->turning, 1e-9));
+    if (strcmp(name, "A_h") == 0)
+        return fmin(2e-11 * pow(water->widest, 3), 0.1 * spacing * spacing / dt);
+    return fmin(5e-3 / water->highest, 0.1 / dt);
+}
+
+const struct miniapp_water *miniapp_input_water(const struct miniapp_input *input)
+{
+    return &input->seen;
 }
 
 /* ---- cells ---- */

@@ -40,27 +40,23 @@ static void choose_one(struct run *run, const char *name, double value)
            is_interpolated ? "size" : "spacing");
 }
 
-static const double wave_speed = 3; /* m s-1 */
-
 static void choose_by_spacing(struct run *run)
 {
     const double short_step = 10; /* s */
     const struct miniapp_water *const water = &run->water;
-    const bool is_wild = !run->options.method.own_grid;
     if (run->options.steps == 0 || water->per_length == 0) /* or all is land */
         return;
-    const double spacing = 1 / water->per_length;
     const double dt =
-        is_wild ? short_step : fmin(0.2 * spacing / wave_speed, 0.3 / fmax(water->turning, 1e-9));
+        run->options.method.own_grid ? miniapp_water_setting(water, "dt_mom", 0) : short_step;
     choose_one(run, "dt_mom", dt);
     choose_one(run, "dt_tracer",
                is_read(&run->options, miniapp_setting_find("dt_mom"))
                    ? miniapp_settings_get(run->options.settings, "dt_mom")
                    : dt);
     if (is_on(run, "enable_hor_friction"))
-        choose_one(run, "A_h", fmin(2e-11 * pow(water->widest, 3), 0.1 * spacing * spacing / dt));
+        choose_one(run, "A_h", miniapp_water_setting(water, "A_h", dt));
     if (is_on(run, "enable_bottom_friction") && !is_on(run, "enable_bottom_friction_var"))
-        choose_one(run, "r_bot", fmin(5e-3 / water->highest, 0.1 / dt));
+        choose_one(run, "r_bot", miniapp_water_setting(water, "r_bot", dt));
 }
 
 /* A setting, or 0 where a switch is off. */
@@ -91,7 +87,7 @@ static void judge_time_steps(struct run *run)
         double number, most;
     } limits[] = {{"dt_mom", "coriolis_t dt_mom", water->turning * dt, 0.5},
                   {"dt_mom", "dt_mom 3 m/s over the narrowest spacing, for internal waves",
-                   wave_speed * dt * per_length, 1},
+                   MINIAPP_WAVE_SPEED * dt * per_length, 1},
                   {"dt_mom", "A_h dt_mom over the narrowest spacing squared", friction * dt, 0.25},
                   {"dt_tracer",
                    "4 K_iso_0 iso_slopec dt_tracer over the least spacing and height of a level",

@@ -147,7 +147,7 @@ static enum miniapp_status open_input(struct run *run)
 static enum miniapp_status agree_on_water(struct run *run)
 {
     struct miniapp_water *const water = &run->water;
-    *water = miniapp_input_facts(run->input).water;
+    *water = *miniapp_input_water(run->input);
     double most[] = {water->cells,  water->beyond,  water->per_length,
                      water->widest, water->turning, water->per_cosine};
     TRY(agree_on(MINIAPP_DONE, most, 6));

@@ -224,6 +224,23 @@ def test_steps_in_a_flow_without_w_are_those_of_the_program(miniapp, device, tmp
     assert not package.load(path, "tracer_advection", device)["w"].any()  # as in the program
 
 
+@pytest.mark.parametrize("sequence, given", [
+    ("ocean", {}), ("ocean", {"dt_mom": 600, "enable_hor_friction": 0}), ("ocean", {"enable_bottom_friction": 0}),
+    ("ocean_step", {}), ("ocean_step", {"dt_mom": 600})])
+def test_settings_by_the_spacing_are_those_of_the_program(miniapp, device, tmp_path, sequence, given):
+    path, output = tmp_path / "in.h5", tmp_path / "end.h5"
+    with copied(ACC, path) as file:
+        for name in ("dt_mom", "dt_tracer", "A_h", "r_bot"):
+            del file.attrs[name]
+    words = [word for name, value in given.items() for word in ("--set", f"{name}={value}")]
+    miniapp.passes(path, "--steps", 2, "-k", sequence, "-d", device, "-o", output, *words, quick=False)
+    state = package.load(path, sequence, device, **given)
+    state.step(2, sequence)
+    for name in ("temp", "tke", *(["u"] if sequence == "ocean" else [])):
+        both = [inside(state.field(name), values) for values in (state[name], read(output, name))]
+        np.testing.assert_array_equal(*both)
+
+
 @pytest.mark.parametrize("locking", [None, False, True, "best-effort"])
 def test_loading_what_is_open_here(device, locking):
     """HDF5 has each file once in a process, and all who open it there want the same locks."""

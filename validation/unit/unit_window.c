@@ -258,7 +258,7 @@ static int check_shared(const struct choice *choice, int of)
     for (int number = 0; number < of; number++) {
         struct miniapp_input *const input = open_shared(choice, number, of);
         found += miniapp_input_check(input) != MINIAPP_DONE;
-        water += miniapp_input_facts(input).water.cells;
+        water += miniapp_input_water(input)->cells;
         miniapp_input_close(input);
     }
     miniapp_listen(before);

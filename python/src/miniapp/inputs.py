@@ -21,13 +21,16 @@ one_at_a_time = threading.Lock()  # reads a file: HDF5 is not made for several t
 def load(path: str | os.PathLike, sequence: str, device: str = "cpu", precision: str = "float64", *,
          library: Library | None = None, **settings: float) -> State:
     """A state with what a kernel or a sequence reads, from a file in the program's format (docs/input.md):
-    checked, with ghosts, and with the file's settings where no others are given. Optional fields that are absent
-    are derived as the program does: for a step in time, w by continuity from u and v if the file has only these."""
+    checked, with ghosts, and with the file's settings where no others are given. What is absent is derived as the
+    program does: optional fields; for steps in time, w by continuity from u and v if the file has only these, and time
+    steps and friction from the spacing."""
     library = library or libraries.default()
     wanted = [library.fields[name] for name in library.reads(sequence)]
     with one_at_a_time, opened(library, path, [field.handle for field in wanted]) as file:
         grid = library.c.input_grid(file)
         own = settings_of(library, file, path, sequence, precision, settings)
+        if library.levels(sequence):
+            own |= by_spacing(library, file, sequence, own | settings)
         state = State((grid.nz, grid.ny, grid.nx), device, precision, library.c.input_is_cyclic(file),
                       library=library, **own, **settings)
         own = library.c.state_settings(state.memory.handle)
@@ -77,3 +80,22 @@ def settings_of(library, file, path, sequence, precision, given) -> dict[str, fl
         else:
             found[setting.name] = value.value
     return found
+
+
+def by_spacing(library, file, sequence, chosen) -> dict[str, float]:
+    """The time steps and friction that nobody chose, of a sequence of steps, by the spacing (docs/input.md)."""
+    kernels, water, find = library.find_sequence(sequence), library.c.input_water(file), library.c.water_setting
+
+    def is_on(name):
+        return chosen.get(name, library.settings[name].default)
+
+    def is_used(name):
+        return library.c.sequence_uses(kernels, library.settings[name].handle)
+
+    dt = find(water, b"dt_mom", 0)
+    values = {"dt_mom": dt, "dt_tracer": chosen.get("dt_mom", dt) if is_used("dt_mom") else dt}
+    if is_on("enable_hor_friction"):
+        values["A_h"] = find(water, b"A_h", dt)
+    if is_on("enable_bottom_friction") and not is_on("enable_bottom_friction_var"):
+        values["r_bot"] = find(water, b"r_bot", dt)
+    return {name: value for name, value in values.items() if dt and name not in chosen and is_used(name)}

@@ -173,7 +173,7 @@ DECLARATIONS = {name: types for types, names in {
     (c_bool, c_void_p): "field_is_optional field_is_extended field_is_flow field_has_wall setting_is_whole "
                         "input_is_cyclic",
     (None, c_void_p, c_void_p, c_void_p): "field_range field_limits setting_range",
-    (c_void_p, c_void_p): "field_wet field_partner state_settings",
+    (c_void_p, c_void_p): "input_water field_wet field_partner state_settings",
     (c_void_p, c_void_p, c_void_p): "field_stand_in",
     (c_char_p, c_void_p, c_size_t): "field_needed_by argument_name",
     (c_int, c_void_p, c_int): "field_axis",
@@ -189,6 +189,7 @@ DECLARATIONS = {name: types for types, names in {
     (c_bool, c_void_p, c_void_p): "sequence_reads sequence_writes sequence_carries sequence_uses "
                                         "sequence_is_at_surface",
     (c_void_p,): "settings_create",
+    (c_double, c_void_p, c_char_p, c_double): "water_setting",
     (Status, c_void_p, c_int, c_void_p, OUT): "state_create",
     (None, c_void_p, c_bool): "state_set_checks state_set_cyclic",
     (Status, c_void_p, c_int, c_int): "state_share",
