@@ -202,7 +202,7 @@ enum miniapp_status miniapp_snapshot_settle(struct miniapp_state *state,
         if (miniapp_sequence_carries(sequence, &fields[id]) && mask_for(&fields[id]))
             status = settle_levels(state, &fields[id], &level);
     free(level.plane);
-    return status;
+    return state_agrees(state, status);
 }
 
 enum miniapp_status miniapp_snapshot_load(const char *path, struct miniapp_state *state,

@@ -94,6 +94,8 @@ enum miniapp_status miniapp_join(int processes)
                       processes);
 }
 
+static void (*end)(enum miniapp_status);
+
 /* ---- agreements ---- */
 
 /* One reduction finds the largest of each number. The first number tells which rank is the lowest
@@ -111,12 +113,13 @@ enum miniapp_status ranks_agree_on(enum miniapp_status status, double *numbers, 
     MPI_Allreduce(mine, most, 1 + MOST_AGREED, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     for (size_t i = 0; i < many; i++)
         numbers[i] = most[1 + i];
-    if (most[0] > 0) {
-        const int all = (int)most[0];
-        agreed = (enum miniapp_status)(all % 256);
+    const int all = (int)most[0];
+    const enum miniapp_status of_all = (enum miniapp_status)(all % 256);
+    if (of_all)
         failed = ranks_count() - all / 256;
-    }
-    return agreed;
+    if (end)
+        agreed = of_all;
+    return of_all;
 }
 
 int ranks_failed(void)
@@ -128,8 +131,6 @@ void ranks_meet(void)
 {
     MPI_Barrier(MPI_COMM_WORLD);
 }
-
-static void (*end)(enum miniapp_status);
 
 void ranks_install_end(void (*end_all)(enum miniapp_status))
 {

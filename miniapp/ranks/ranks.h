@@ -4,7 +4,8 @@
  * All ranks do the same things in the same order. If one of them alone finds something out, such as
  * a failure, the others learn it at the next agreement. Every agreement is the same collective
  * call, so that ranks that wait at different agreements still meet. After a failure no rank waits
- * for another: all agreements return the failure at once.
+ * for another: all agreements return the failure at once. In a client of the library, whose calls
+ * all ranks make, a call returns what was agreed on in all of them, and the next one begins anew.
  */
 #ifndef RANKS_H
 #define RANKS_H

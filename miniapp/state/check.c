@@ -64,9 +64,14 @@ bool state_can_check(const struct miniapp_state *state, const struct slot *slot)
            (!slot->field->wet || miniapp_state_has(state, fields[slot->field->wet].name));
 }
 
+bool state_is_checked(const struct miniapp_state *state, const struct slot *slot)
+{
+    return !state->checks || slot->is_checked || !miniapp_is_real(slot->field->type);
+}
+
 enum miniapp_status state_check(struct miniapp_state *state, struct slot *slot)
 {
-    if (!state->checks || slot->is_checked || !miniapp_is_real(slot->field->type))
+    if (state_is_checked(state, slot))
         return MINIAPP_DONE;
     const size_t elements = miniapp_field_elements(slot->field, &state->grid);
     const struct water water = {read_mask(state, slot->field, MINIAPP_MASK),

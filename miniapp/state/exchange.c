@@ -30,6 +30,8 @@ struct exchange {
     struct blocks blocks;
     struct block block;
     struct buffer out[MINIAPP_SIDES], in[MINIAPP_SIDES];
+    size_t room[MINIAPP_SIDES]; /* of buffers, where there are neighbours, in all processes */
+    bool was_cyclic;            /* along x, when room was made */
     struct pending pending;
     bool overlaps;
     struct slot *asked[MOST_ASKED]; /* for, since all last arrived: groups, each ended by NULL */
@@ -67,15 +69,17 @@ static enum miniapp_status reserve(struct miniapp_state *state, struct buffer *b
     const struct backend *const backend = backend_of(state);
     if (buffer->bytes >= bytes)
         return MINIAPP_DONE;
-    state->bytes += (double)(bytes - buffer->bytes);
+    state->bytes -= (double)buffer->bytes;
     release_memory(state, buffer);
-    buffer->bytes = bytes;
     buffer->device = device_allocate(state->device, bytes, 0);
     if (backend->is_host || (ranks_gpu_aware() && !backend->is_indirect))
         buffer->host = buffer->device;
     else
         take_host(state, buffer, bytes);
-    return allocated(buffer->device && buffer->host, "messages to other processes");
+    TRY(allocated(buffer->device && buffer->host, "messages to other processes"));
+    buffer->bytes = bytes;
+    state->bytes += (double)bytes;
+    return MINIAPP_DONE;
 }
 
 /* ---- neighbours ---- */
@@ -160,14 +164,55 @@ static size_t copy_all(const struct miniapp_state *state, enum miniapp_side side
     return bytes;
 }
 
-/* Packs what goes to the neighbour beyond a side, and makes room for what comes from there. */
+/* The most bytes of a message beyond a side of the largest block, which is that of the first rank.
+ */
+static size_t most_bytes(const struct miniapp_state *state, enum miniapp_side side,
+                         struct slot *const *slots, size_t count)
+{
+    const struct miniapp_grid largest = block_of(&state->exchange->blocks, 0).grid;
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct planes p = planes_of(slots[i]->field, &largest);
+        if (has_axis(slots[i]->field, axis_of(side)))
+            bytes += p.count * MINIAPP_HALO * (axis_of(side) == MINIAPP_X ? p.ny : p.nx) *
+                     miniapp_element_bytes(slots[i]->field->type, state->precision);
+    }
+    return bytes;
+}
+
+/* Makes room for the messages of an exchange: as much as the largest block needs, so that all ranks
+ * make it together, and learn where memory is short. While kernels run, not all are here. */
+static enum miniapp_status make_room(struct miniapp_state *state, struct slot *const *slots,
+                                     size_t count)
+{
+    struct exchange *const exchange = state->exchange;
+    bool grows = exchange->was_cyclic != state->cyclic_x;
+    size_t bytes[MINIAPP_SIDES];
+    for (enum miniapp_side side = 0; side < MINIAPP_SIDES; side++) {
+        bytes[side] = most_bytes(state, side, slots, count);
+        grows |= bytes[side] > exchange->room[side];
+        bytes[side] = bytes[side] > exchange->room[side] ? bytes[side] : exchange->room[side];
+    }
+    if (!grows)
+        return MINIAPP_DONE;
+    enum miniapp_status status = MINIAPP_DONE;
+    for (enum miniapp_side side = 0; side < MINIAPP_SIDES && !status; side++)
+        if (neighbour(exchange, side, state->cyclic_x) >= 0) {
+            status = reserve(state, &exchange->out[side], bytes[side]);
+            status = status ? status : reserve(state, &exchange->in[side], bytes[side]);
+        }
+    TRY(exchange->overlaps ? status : state_agrees(state, status));
+    memcpy(exchange->room, bytes, sizeof(bytes));
+    exchange->was_cyclic = state->cyclic_x;
+    return MINIAPP_DONE;
+}
+
+/* Packs what goes to the neighbour beyond a side. */
 static enum miniapp_status pack(struct miniapp_state *state, enum miniapp_side side, size_t bytes,
                                 int rank)
 {
     struct pending *const pending = &state->exchange->pending;
     struct buffer *const out = &state->exchange->out[side], *const in = &state->exchange->in[side];
-    TRY(reserve(state, out, bytes));
-    TRY(reserve(state, in, bytes));
     copy_all(state, side, true, out->device);
     pending->messages[pending->sent++] =
         (struct message){rank, (int)side, (int)opposite(side), out->host, in->host, bytes};
@@ -256,6 +301,7 @@ static enum miniapp_status start_exchange(struct miniapp_state *state, struct sl
                                           size_t count)
 {
     struct exchange *const exchange = state->exchange;
+    TRY(make_room(state, slots, count));
     if (state->cyclic_x && exchange->blocks.along_x == 1)
         wrap_along_x(state, slots, count);
     exchange->pending = (struct pending){.count = count, .axis = MINIAPP_X, .round = SIZE_MAX};
@@ -406,12 +452,10 @@ enum miniapp_status miniapp_state_spread(struct miniapp_state *state, const stru
     enum miniapp_status status = miniapp_state_place(state, &blocks->whole, block.x0, block.y0);
     if (status || blocks->along_x * blocks->along_y == 1)
         return status;
-    struct exchange *const exchange = calloc(1, sizeof(*exchange));
-    TRY(allocated(exchange, "messages to other processes"));
-    exchange->blocks = *blocks;
-    exchange->block = block;
-    state->exchange = exchange;
-    return MINIAPP_DONE;
+    state->exchange = calloc(1, sizeof(*state->exchange));
+    if (state->exchange)
+        *state->exchange = (struct exchange){.blocks = *blocks, .block = block};
+    return ranks_agree(allocated(state->exchange, "messages to other processes"));
 }
 
 enum miniapp_status miniapp_state_share(struct miniapp_state *state, int along_x, int along_y)

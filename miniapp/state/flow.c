@@ -313,10 +313,11 @@ enum miniapp_status state_make_psi(struct miniapp_state *state)
     }
     if (state->exchange)
         ranks_broadcast(RANKS_ALL, scan.array[PSI], bytes);
-    for (size_t y = 0; y < g->ny; y++)
-        TRY(miniapp_state_set_part(state, "psi", y * g->nx, g->nx,
-                                   scan.array[PSI] + (state->y0 + y) * whole->nx + state->x0));
-    return MINIAPP_DONE;
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t y = 0; y < g->ny && !status; y++)
+        status = miniapp_state_set_part(state, "psi", y * g->nx, g->nx,
+                                        scan.array[PSI] + (state->y0 + y) * whole->nx + state->x0);
+    return state_agrees(state, status);
 }
 
 enum miniapp_status miniapp_flow_speed(struct miniapp_state *state, double *speed)

@@ -117,6 +117,8 @@ enum miniapp_status state_apply_forcing(struct miniapp_state *state)
     for (size_t i = 0; i < state->forcing_count && !status; i++)
         if (state->forcings[i].count > 0)
             status = apply(state, &state->forcings[i], time);
+    if (state->forcing_count > 0)
+        status = state_agrees(state, status);
     state->forced_at = status ? NAN : time;
     return status;
 }

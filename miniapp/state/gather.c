@@ -81,7 +81,7 @@ enum miniapp_status miniapp_state_gather(struct miniapp_state *state, const char
     double *own;
     if (!state->exchange)
         return miniapp_state_get_part(state, name, plane * p.elements, p.elements, values);
-    TRY(state_ends_all(state, get_plane(state, slot, plane, room, &own)));
+    TRY(state_agrees(state, get_plane(state, slot, plane, room, &own)));
     gather(slot->field, exchange_blocks(state), own, with_ghosts, own + p.elements, values);
     return MINIAPP_DONE;
 }

@@ -203,7 +203,7 @@ static enum miniapp_status gather_field(struct miniapp_state *state, struct mini
 {
     TRY(state_gather_all(state, from->name, true, values));
     ranks_broadcast(RANKS_ALL, values, slot_elements(whole, to) * sizeof(*values));
-    return miniapp_state_set(whole, to->name, values);
+    return state_agrees(state, miniapp_state_set(whole, to->name, values));
 }
 
 /* Takes a field's own block, ghosts included, out of the whole. */
@@ -242,10 +242,10 @@ enum miniapp_status whole_run(struct miniapp_state *state, struct kept *kept,
     const size_t changes = changes_of_grid(kernel, slots);
     keep_for(state, kept);
     const bool is_new = !kept->whole || kept->changes != changes;
-    const enum miniapp_status status = kept->whole ? MINIAPP_DONE : open_whole(state, kept, kernel);
+    enum miniapp_status status = kept->whole ? MINIAPP_DONE : open_whole(state, kept, kernel);
     OWNED double *const values = status ? NULL : room_for(kept->whole, kernel);
     kept->changes = changes;
-    TRY(ranks_agree(status ? status : allocated(values, "a gathered field")));
+    TRY(state_agrees(state, status ? status : allocated(values, "a gathered field")));
     kept->whole->settings = state->settings;
     miniapp_state_set_cyclic(kept->whole, state->cyclic_x);
     double start = seconds_now();
@@ -255,14 +255,15 @@ enum miniapp_status whole_run(struct miniapp_state *state, struct kept *kept,
             TRY(gather_field(state, kept->whole, slots[i], to, values));
     }
     exchange_note(state, start, true);
-    TRY(miniapp_plan_run(kept->whole_plan));
+    TRY(state_agrees(state, miniapp_plan_run(kept->whole_plan)));
     kept->solution = miniapp_plan_solution(kept->whole_plan);
     start = seconds_now();
-    for (size_t i = 0; i < kernel->argument_count; i++)
+    status = MINIAPP_DONE;
+    for (size_t i = 0; i < kernel->argument_count && !status; i++)
         if (kernel->arguments[i].access != MINIAPP_READ)
-            TRY(take_block(state, kept->whole, slots[i],
-                           state_slot(kept->whole, fields[kernel->arguments[i].field].name), values,
-                           &kernel->arguments[i]));
+            status = take_block(state, kept->whole, slots[i],
+                                state_slot(kept->whole, fields[kernel->arguments[i].field].name),
+                                values, &kernel->arguments[i]);
     exchange_note(state, start, true);
-    return MINIAPP_DONE;
+    return state_agrees(state, status);
 }

@@ -254,6 +254,7 @@ enum miniapp_status miniapp_plan_create(struct miniapp_state *state,
         status = bind_levels(plan, sequence->levels, bindings);
     if (!status)
         find_later_use(plan);
+    status = state_agrees(state, status);
     if (status)
         miniapp_plan_free(plan);
     else
@@ -310,33 +311,61 @@ static void ask_for_ghosts(const struct miniapp_plan *plan, const struct bound_s
         exchange_ask(plan->state, wanted, count);
 }
 
-/* Brings up to date what the step reads. A field that it writes may have been rotated with one that
- * has no memory, and settings may have changed. */
+static bool reads_slot(const struct bound_step *step, size_t argument)
+{
+    const enum miniapp_access access = step->kernel->arguments[argument].access;
+    return access == MINIAPP_READ || access == MINIAPP_UPDATE;
+}
+
+/* Whether all that a step reads is on the device and checked, and what it writes has memory: if so,
+ * then in all processes. */
+static bool is_ready(const struct miniapp_state *state, const struct bound_step *step)
+{
+    bool is_ready = true;
+    for (size_t i = 0; i < step->kernel->argument_count; i++)
+        if (reads_slot(step, i))
+            is_ready &= step->slot[i]->device_current && state_is_checked(state, step->slot[i]);
+        else if (writes_argument(step->kernel, i, state->settings.value))
+            is_ready &= step->slot[i]->device != NULL;
+    return is_ready;
+}
+
+/* A field that the step writes may have been rotated with one that has no memory. */
+static enum miniapp_status make_ready(struct miniapp_state *state, const struct bound_step *step)
+{
+    for (size_t i = 0; i < step->kernel->argument_count; i++)
+        if (reads_slot(step, i)) {
+            TRY(state_to_device(state, step->slot[i]));
+            TRY(state_check(state, step->slot[i]));
+        } else if (writes_argument(step->kernel, i, state->settings.value)) {
+            TRY(state_allocate(state, step->slot[i]));
+        }
+    return MINIAPP_DONE;
+}
+
+/* Brings up to date what the step reads. Settings may have changed. */
 static enum miniapp_status prepare(struct miniapp_state *state, struct bound_step *step)
 {
     TRY(check_settings_of(state, step->kernel));
     struct slot *lacking[MOST_ARGUMENTS];
     size_t lack = 0;
     TRY(overlap(state, step));
-    for (size_t i = 0; i < step->kernel->argument_count; i++) {
-        const struct argument *const argument = &step->kernel->arguments[i];
-        const bool is_read = argument->access == MINIAPP_READ || argument->access == MINIAPP_UPDATE;
-        if (is_read) {
-            TRY(state_to_device(state, step->slot[i]));
-            TRY(state_check(state, step->slot[i]));
-            if (reads_more(argument, step->slot[i]->ghosts))
-                lacking[lack++] = step->slot[i];
-        } else if (writes_argument(step->kernel, i, state->settings.value)) {
-            TRY(state_allocate(state, step->slot[i]));
-        }
-    }
+    if (!is_ready(state, step))
+        TRY(state_agrees(state, make_ready(state, step)));
+    for (size_t i = 0; i < step->kernel->argument_count; i++)
+        if (reads_slot(step, i) && reads_more(&step->kernel->arguments[i], step->slot[i]->ghosts))
+            lacking[lack++] = step->slot[i];
     return state_exchange(state, lacking, lack);
 }
 
 static enum miniapp_status run_step(struct miniapp_state *state, struct bound_step *step)
 {
-    if (step->kernel->is_whole && state->exchange)
-        return whole_run(state, &step->kept, step->kernel, step->slot);
+    if (step->kernel->is_whole && state->exchange) {
+        const enum miniapp_status status = whole_run(state, &step->kept, step->kernel, step->slot);
+        if (status)
+            forget(&step->kept);
+        return status;
+    }
     if (step->kernel->is_whole && lacks_parts(state))
         return fail(MINIAPP_USAGE, "kernel '%s' needs the whole ocean, of which this is a part",
                     step->kernel->name);

@@ -387,14 +387,18 @@ enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *con
 {
     struct slot *lacking[MOST_ARGUMENTS];
     size_t lack = 0;
+    bool was_there = true; /* in all processes, if in one */
     enum miniapp_status status = MINIAPP_DONE;
     for (size_t i = 0; i < count && !status; i++) {
+        was_there &= slots[i]->device_current;
         status = state_to_device(state, slots[i]);
         if (status || has_all_ghosts(slots[i]))
             continue;
         status = check_parts(state, slots[i]);
         lacking[lack++] = slots[i];
     }
+    if (!was_there)
+        status = state_agrees(state, status);
     if (!status && lack > 0)
         status = exchange_ghosts(state, lacking, lack);
     status = state_ends_all(state, status);

@@ -151,6 +151,7 @@ enum miniapp_status state_to_device(struct miniapp_state *state, struct slot *sl
 /* Checks a field that was set against its range on water, once; MINIAPP_INPUT with the first bad
  * index. It does nothing unless the state checks. */
 enum miniapp_status state_check(struct miniapp_state *state, struct slot *slot);
+bool state_is_checked(const struct miniapp_state *state, const struct slot *slot);
 
 /* Whether the state checks a field when it is set, not only when it is used: what tells its water
  * has to be there. */

@@ -318,7 +318,7 @@ def test_ptx_on_the_mock_of_a_driver(ranks, mock, monkeypatch):  # noqa: F811
 # ---- clients ----
 
 CLIENT = f"""
-import ctypes, os, sys
+import ctypes, os, re, sys
 import numpy as np
 mpi = ctypes.CDLL(os.environ["MINIAPP_LIBRARY"], ctypes.RTLD_GLOBAL)  # idling.so looks for MPICH's progress
 mpi.MPI_Init(None, None)
@@ -329,17 +329,21 @@ nz, ny, nx = whole["temp"].shape
 height, width = (ny - 4) // along_y, (nx - 4) // along_x
 rows, columns = (slice(place * size, (place + 1) * size + 4)
                  for place, size in zip((rank // along_x, rank % along_x), (height, width)))
-part = miniapp.State((nz, height + 4, width + 4), cyclic_x=True, check=False)
-part.share(along_x, along_y)
-for name in miniapp.settings():
-    part.set_setting(name, whole.setting(name))
 
 def own(name):
     along = dict(x=columns, y=rows)
     return whole[name][tuple(along.get(axis, slice(None)) for axis in whole.field(name).axes)]
 
-for name in list(whole):
-    part[name] = own(name)
+def shared():
+    part = miniapp.State((nz, height + 4, width + 4), cyclic_x=True, check=False)
+    part.share(along_x, along_y)
+    for name in miniapp.settings():
+        part.set_setting(name, whole.setting(name))
+    for name in list(whole):
+        part[name] = own(name)
+    return part
+
+part = shared()
 """
 
 
@@ -367,14 +371,20 @@ for name in ("temp", "salt", "tke", "u", "psi"):
 """)
 
 
-# It has no memory for the malloc of this number, counted from 1, of those that are larger than a block's plane.
+# It has no memory for the request of this number, counted from 1, of those that are larger than a block's plane.
 LACKING = """
-#include <stddef.h>
-extern void *__libc_malloc(size_t);
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t);
 int lacking;
-void *malloc(size_t bytes)
+static int lacks(size_t bytes) { return bytes > 20000 && lacking > 0 && --lacking == 0; }
+void *malloc(size_t bytes) { return lacks(bytes) ? NULL : __libc_malloc(bytes); }
+void *calloc(size_t count, size_t bytes) { return lacks(count * bytes) ? NULL : __libc_calloc(count, bytes); }
+void *mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset)
 {
-    return bytes > 20000 && lacking > 0 && --lacking == 0 ? NULL : __libc_malloc(bytes);
+    return lacks(bytes) ? MAP_FAILED : (void *)syscall(SYS_mmap, at, bytes, protection, flags, file, offset);
 }
 """
 
@@ -399,6 +409,27 @@ except miniapp.DeviceError as error:
     os.write(1, b"%a\\n" % str(error))  # at once, beside the other's
 """, lacking, program=["env", f"LD_PRELOAD={lacking}:{ranks.idling}"])
     assert sorted(said.splitlines()) == [f"'out of memory for {what}'", "'process 1 failed'"]
+
+
+def test_a_client_of_which_one_rank_lacks_memory_in_a_step(ranks, tmp_path):
+    """For each of a first step's pieces of memory in turn: both fail. After that, a step is possible."""
+    lacking = library(tmp_path / "lacking.so", LACKING)
+    said = run_client(ranks, "2x1", """
+lacking, failures, place = ctypes.c_int.in_dll(ctypes.CDLL(sys.argv[3]), "lacking"), [], 0
+while len(failures) == place:
+    place, part = len(failures) + 1, shared()
+    lacking.value = place * (rank == 1)
+    try:
+        part.step(1, "ocean")
+    except miniapp.Error as error:
+        failures.append(str(error))
+    lacking.value = 0
+    part.step(1, "ocean")
+os.write(1, b"%a\\n" % sorted({re.split(" '|: ", error)[0] for error in failures}))
+""", lacking, program=["env", f"LD_PRELOAD={lacking}:{ranks.idling}"])
+    what = ("a gathered field", "a plan", "a snapshot", "an elliptic problem", "messages to other processes")
+    own = ["device", "out of memory", *(f"out of memory for {each}" for each in what)]
+    assert sorted(said.splitlines(), key=len) == ["['process 1 failed']", f"{own}"]
 
 
 # ---- files ----
