@@ -53,6 +53,10 @@ enum miniapp_status miniapp_output_write(struct miniapp_output *, const char *se
                                          const struct miniapp_field *, const struct miniapp_grid *,
                                          enum miniapp_precision, const double *values);
 
+/* Whether fields of the external mode, such as psi, are written from now on as the pressure at a
+ * free surface, in m2 s-2, as where enable_streamfunction is 0. */
+void miniapp_output_set_surface(struct miniapp_output *, bool at_surface);
+
 /* Writes a text attribute of the whole file. */
 enum miniapp_status miniapp_output_attribute(struct miniapp_output *, const char *name,
                                              const char *text);

@@ -253,10 +253,16 @@ enum miniapp_status miniapp_output_write(struct miniapp_output *output, const ch
         return null_given();
     if ((unsigned)precision >= MINIAPP_PRECISIONS)
         return fail(MINIAPP_USAGE, "there is no precision %d", (int)precision);
-    TRY(miniapp_output_begin(output, sequence, field, grid, precision, false));
+    TRY(miniapp_output_begin(output, sequence, field, grid, precision, output->at_surface));
     const herr_t error =
         H5Dwrite(output->dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
     return error < 0 ? output_failed(output) : miniapp_output_end(output);
+}
+
+void miniapp_output_set_surface(struct miniapp_output *output, bool at_surface)
+{
+    if (output)
+        output->at_surface = at_surface;
 }
 
 enum miniapp_status miniapp_output_attribute(struct miniapp_output *output, const char *name,

@@ -22,6 +22,7 @@ struct miniapp_output {
     hid_t dataset;   /* of the field that is being written */
     bool is_spoilt;  /* something of it could not be written */
     bool is_in_time; /* its fields have Time, whose scale is there, before their other axes */
+    bool at_surface; /* that of fields written whole, of the external mode */
     int plane_rank;  /* how many of its axes are x or y: the last ones */
     struct named_axis axes[MINIAPP_AXES];
 };

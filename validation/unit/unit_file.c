@@ -380,6 +380,26 @@ TEST_AFTER(write_file, outputs_that_cannot_be)
     assert_int_equal(files_in_folder(), 1);
 }
 
+TEST_AFTER(write_file, the_external_mode_at_a_free_surface)
+{
+    char units[16];
+    struct miniapp_output *const output = output_at(path);
+    write_field(output, "psi", &grid);
+    miniapp_output_set_surface(output, true);
+    write_field(output, "psi_taum1", &grid);
+    write_field(output, "salt", &grid);
+    miniapp_output_set_surface(NULL, true);
+    assert_done(miniapp_output_finish(output));
+    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    const char *const expected[][2] = {
+        {"psi", "m3 s-1"}, {"psi_taum1", "m2 s-2"}, {"salt", "g kg-1"}};
+    for (int i = 0; i < 3; i++) {
+        assert_true(H5LTget_attribute_string(file, expected[i][0], "units", units) >= 0);
+        assert_string_equal(units, expected[i][1]);
+    }
+    H5Fclose(file);
+}
+
 TEST_AFTER(write_file, a_field_twice)
 {
     struct miniapp_output *const output = output_at(path);
