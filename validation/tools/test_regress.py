@@ -329,6 +329,7 @@ def saved(costs="1, 1, 1, 1, 1", outputs='{"K": {"sha256": "a"}}', provenance='{
 @pytest.mark.parametrize("text", [
     saved(outputs='["K"]'), saved(outputs='{"K": "a"}'), saved(outputs='{"K": {}}'), saved(provenance="[1]"),
     saved(provenance='{"cpu": "c"}, "options": {"kernel": [1]}'),
+    saved(provenance='{"cpu": "c"}, "options": {"kernel": "eos"}'),
     saved(provenance='{"cpu": "c"}, "options": {"input": ["a"]}'), saved(provenance='{"cpu": "c"}, "options": [1]'),
     saved(costs="Infinity, 1, 1, 1, 1"), saved(costs="1, NaN, 1, 1, 1"), saved(costs='1, "1", 1, 1, 1'),
     pytest.param(saved(costs=f"1{400 * '0'}, 1, 1, 1, 1"), id="large"), pytest.param(100000 * "[", id="deep"),

@@ -8,6 +8,7 @@ from .problem import Unusable, note
 from .table import RHO_0, SETTINGS
 
 GRAVITY = 9.81  # m s-2, as in Veros
+TIME_STEPS = ("dt_mom", "dt_tracer")  # which follow from the spacing
 # of the closure, as in Veros's setups
 CLOSURE = {"c_k": 0.1, "tke_mxl_choice": 2, "mxl_min": 1e-8, "kappaM_min": 2e-4,
            "kappaM_max": 100.0}
@@ -104,8 +105,8 @@ def make(source, chosen):
     g.update(temp=temp, salt=salt, p=grid.mean_pressure(g))
     g["Nsqr"] = stratification(g)
     note("settings: those of inputs/grid.h5, but eq_of_state_type 5 (TEOS-10); --set changes them")
-    settings = {**SETTINGS, **CLOSURE, "eq_of_state_type": 5}
-    left_out = [name for name in ("dt_mom", "dt_tracer") if settings.pop(name) and name not in chosen.set]
-    if left_out:
+    settings = {name: value for name, value in {**SETTINGS, **CLOSURE, "eq_of_state_type": 5}.items()
+                if name not in TIME_STEPS}
+    if left_out := [name for name in TIME_STEPS if name not in chosen.set]:
         note(f"{', '.join(left_out)}: left out, so that steps follow from the spacing; --set gives others")
     return g, settings, cyclic
