@@ -295,8 +295,9 @@ static enum miniapp_status check_faces(struct miniapp_input *input, enum field_i
             first = i;
     }
     if (closed > 0)
-        warn("%s: %zu faces of '%s' are closed between cells of water: the first is %s",
-             input->path, closed, fields[mask].name, place_in_file(input, mask, first, place));
+        warn("%s: %zu faces of '%s' are closed between cells of water%s: the first is %s",
+             input->path, closed, fields[mask].name, input->strips > 1 ? " in this part" : "",
+             place_in_file(input, mask, first, place));
     return MINIAPP_DONE;
 }
 

@@ -758,7 +758,7 @@ def test_one_line_of_what_is_found_before_a_run(ranks, tmp_path, monkeypatch):
 
 
 def test_a_warning_of_any_part(ranks, tmp_path):
-    """Faces in the north of the file that are closed between cells of water."""
+    """Faces in the north of the file that are closed between cells of water: a process counts those of its rows."""
     path = tmp_path / "closed.h5"
     with copied(ACC, path) as file:
         file["maskV"][:, -6, 10:14] = 0
@@ -766,6 +766,7 @@ def test_a_warning_of_any_part(ranks, tmp_path):
         done = ranks.run(2, "--decompose", "1x2", "-k", "isoneutral", *QUICK, words[0])
         warned = [line for line in own_lines(done.stderr) if "are closed between cells" in line]
         assert done.returncode == DONE and len(warned) == words[1], done
+        assert all("closed between cells of water in this part: the first is maskV[0, 40, 10]" in line for line in warned)
 
 
 def test_a_part_without_water(ranks, tmp_path):
