@@ -371,20 +371,27 @@ for name in ("temp", "salt", "tke", "u", "psi"):
 """)
 
 
-# It has no memory for the request of this number, counted from 1, of those that are larger than a block's plane.
+# The library has no memory for its request of this number, counted from 1, of those larger than a block's plane.
 LACKING = """
 #define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t);
 int lacking;
-static int lacks(size_t bytes) { return bytes > 20000 && lacking > 0 && --lacking == 0; }
-void *malloc(size_t bytes) { return lacks(bytes) ? NULL : __libc_malloc(bytes); }
-void *calloc(size_t count, size_t bytes) { return lacks(count * bytes) ? NULL : __libc_calloc(count, bytes); }
+static int lacks(size_t bytes, void *caller)
+{
+    Dl_info of = {0};
+    return bytes > 20000 && lacking > 0 && dladdr(caller, &of) && strstr(of.dli_fname, "libminiapp") && --lacking == 0;
+}
+#define OR_LACK(bytes, lack, memory) lacks(bytes, __builtin_return_address(0)) ? lack : memory
+void *malloc(size_t bytes) { return OR_LACK(bytes, NULL, __libc_malloc(bytes)); }
+void *calloc(size_t count, size_t bytes) { return OR_LACK(count * bytes, NULL, __libc_calloc(count, bytes)); }
 void *mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset)
 {
-    return lacks(bytes) ? MAP_FAILED : (void *)syscall(SYS_mmap, at, bytes, protection, flags, file, offset);
+    return OR_LACK(bytes, MAP_FAILED, (void *)syscall(SYS_mmap, at, bytes, protection, flags, file, offset));
 }
 """
 
