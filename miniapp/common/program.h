@@ -223,8 +223,8 @@ struct miniapp_water {
 };
 #define MINIAPP_WAVE_SPEED 3.0 /* of internal waves, m s-1 */
 
-/* What `dt_mom`, `A_h` or `r_bot` is by the spacing of the water where nobody chose it, with a step
- * of momentum of `dt` s; 0 if all is land. */
+/* The value of `dt_mom`, `A_h` or `r_bot` by the spacing of the water, for an ocean where nobody
+ * chose it, with a step of momentum of `dt` s; 0 if all is land. */
 double miniapp_water_setting(const struct miniapp_water *, const char *name, double dt);
 
 /* Facts about an open input. */

@@ -773,7 +773,8 @@ def test_a_warning_of_any_part(ranks, tmp_path):
         done = ranks.run(2, "--decompose", "1x2", "-k", "isoneutral", *QUICK, words[0])
         warned = [line for line in own_lines(done.stderr) if "are closed between cells" in line]
         assert done.returncode == DONE and len(warned) == words[1], done
-        assert all("closed between cells of water in this part: the first is maskV[0, 40, 10]" in line for line in warned)
+        first = "closed between cells of water in this part: the first is maskV[0, 40, 10]"
+        assert all(first in line for line in warned)
 
 
 def test_a_part_without_water(ranks, tmp_path):

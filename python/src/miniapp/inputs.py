@@ -21,9 +21,9 @@ one_at_a_time = threading.Lock()  # reads a file: HDF5 is not made for several t
 def load(path: str | os.PathLike, sequence: str, device: str = "cpu", precision: str = "float64", *,
          library: Library | None = None, **settings: float) -> State:
     """A state with what a kernel or a sequence reads, from a file in the program's format (docs/input.md):
-    checked, with ghosts, and with the file's settings where no others are given. What is absent is derived as the
-    program does: optional fields; for steps in time, w by continuity from u and v if the file has only these, and time
-    steps and friction from the spacing."""
+    checked, with ghosts, and with the file's settings where no others are given. Optional fields that are absent
+    are derived as the program does; for steps in time, w follows by continuity from u and v if the file has only these,
+    and time steps and friction from the spacing."""
     library = library or libraries.default()
     wanted = [library.fields[name] for name in library.reads(sequence)]
     with one_at_a_time, opened(library, path, [field.handle for field in wanted]) as file:
