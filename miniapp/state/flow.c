@@ -234,13 +234,13 @@ enum miniapp_status miniapp_flow_measure(struct miniapp_state *state,
                         .flow = flow};
     OWNED double *memory = NULL;
     *flow = (struct miniapp_flow){.is_there = takes_flow(sequence),
-                                  .is_from_rest = state->is_from_rest,
                                   .time_step = state->settings.value[SETTING_dt_tracer],
                                   .tolerated = {INFINITY, INFINITY}};
     if (!flow->is_there)
         return MINIAPP_DONE;
     TRY(survey(state, names, ALL, true, "a level of the flow", scan.array, &memory));
     TRY(look(&scan));
+    flow->is_from_rest = state->is_from_rest && flow->courant[2] == 0; /* unless a file has w */
     if (flow->below > flow->tolerated[0] || flow->top > flow->tolerated[1])
         TRY(look(&scan)); /* for the first cell that diverges so much */
     return MINIAPP_DONE;

@@ -97,6 +97,15 @@ def test_python_starts_from_rest(miniapp, library, rest, tmp_path):
             state.step(1, "ocean")
 
 
+@pytest.mark.parametrize("is_under_lid", [0, 1])
+def test_water_that_rises_in_a_start_from_rest(miniapp, tmp_path, is_under_lid):
+    path = tmp_path / "in.h5"
+    with copied(REST, path) as file:
+        file["w"] = 1e-4 * file["maskW"][...]
+    miniapp.fails(INPUT, "the flow is not free of divergence", path, "--steps", 1, "--set",
+                  f"enable_streamfunction={is_under_lid}", quick=False)
+
+
 def test_water_beyond_a_closed_side_of_a_start_from_rest(miniapp, tmp_path):
     path = tmp_path / "in.h5"
     with copied(REST, path) as file:
