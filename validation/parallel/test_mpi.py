@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import re
 import signal
 import subprocess
@@ -12,6 +13,8 @@ import h5py
 import numpy as np
 import pytest
 
+import miniapp as package
+import random_inputs
 from conftest import DEVICE, DONE, GRID, INPUT, LONG, OUTPUT, PACKAGE, QUICK, TROUBLE, USAGE, copied, replace, write
 from oceans import CASES, Whole
 from processes import Running, executable, library, wait_for, watch
@@ -519,6 +522,50 @@ def test_forcing_means_and_chosen_fields_do_not_depend_on_the_cut(ranks, tmp_pat
         same_datasets(tmp_path / f"one{end}", tmp_path / f"four{end}")
     ranks.passes("1x2", *words, "--restart", "-o", tmp_path / "four.nc")
     same_datasets(tmp_path / "one.nc", tmp_path / "four.nc")
+
+
+def at_random(seed, path):
+    """A small ocean at rest with switches on or off at random; the size of its interior."""
+    draw, tables = random.Random(seed), package.library.default()
+    is_cyclic = draw.random() < 0.5
+    values = random_inputs.make_ocean(draw, seed, 0, is_cyclic)
+    flow = {"u", "v", "w", "psi", "psi_taum1", "dpsi", "dpsi_taum1", "du_taum1", "dv_taum1"}
+    settings = {name: draw.randint(0, 1) for name in tables.settings if name.startswith("enable_")}
+    settings |= {"enable_implicit_vert_friction": 1, "K_hbi": 1e12, "K_h": 500.0, "A_hbi": 2e13, "A_h": 2e3,
+                 "dt_mom": 300.0, "dt_tracer": 1200.0, "eq_of_state_type": draw.randint(1, 5)}
+    write(path, {name: values[name] for name in set(values) & set(tables.reads("ocean")) - flow}, settings, halo=0,
+          cyclic_x=int(is_cyclic))
+    return values["kbot"].shape[::-1]
+
+
+@pytest.mark.skipif(not LONG, reason="24 oceans on 4 cuts each: MINIAPP_TEST_LONG=1 runs them")
+def test_oceans_at_random(ranks, library, tmp_path):  # pylint: disable=unused-argument
+    """Whatever comes of them, fields and lines are those of one process, in one run and in two on different cuts."""
+    ended = []
+    for seed in range(24):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        nx, ny = at_random(seed, folder / "in.h5")
+        fitting = [cut for cut in ("2x1", "1x2", "3x1", "1x3", "2x2", "3x2", "4x1") if
+                   int(cut[0]) <= nx and int(cut[2]) <= ny] or ["1x1"]
+        cuts = ["1x1", *random.Random(seed).choices(fitting, k=3)]
+
+        def steps(place, count, *more):
+            cut = cuts[place]
+            return ranks.run(int(cut[0]) * int(cut[2]), "--decompose", cut, "-k", "ocean", "--steps", count,
+                             "--every", 2, "--average", "2:temp,u", *more, folder / "in.h5")
+
+        alone = steps(0, 4, "-o", folder / "0.nc")
+        shared = steps(1, 4, "--overlap", "-o", folder / "1.nc")
+        assert (alone.returncode, own_lines(alone.stderr)) == (shared.returncode, own_lines(shared.stderr)), seed
+        ended.append(alone.returncode)
+        if alone.returncode == DONE:
+            assert steps(2, 2, "-o", folder / "2.nc").returncode == DONE, seed
+            assert steps(3, 4, "--restart", "-o", folder / "2.nc").returncode == DONE, seed
+            for end in (".nc", ".000002.nc", ".average.000002.nc", ".average.000004.nc"):
+                same_datasets(folder / f"0{end}", folder / f"1{end}")
+                same_datasets(folder / f"0{end}", folder / f"2{end}")
+    assert ended.count(DONE) > 20
 
 
 def test_steps_do_not_go_on_from_another_run(ranks, tmp_path):
