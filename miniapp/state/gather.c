@@ -68,26 +68,32 @@ enum miniapp_status miniapp_state_get_interior(struct miniapp_state *state, cons
                   : null_given();
 }
 
-enum miniapp_status miniapp_state_gather(struct miniapp_state *state, const char *name,
-                                         size_t plane, bool with_ghosts, double *values)
+static enum miniapp_status gather_plane(struct miniapp_state *state, const struct slot *slot,
+                                        size_t plane, bool with_ghosts, bool may_lack,
+                                        double *values)
 {
-    const struct slot *const slot = state_slot(state, name);
-    if (!slot)
-        return MINIAPP_USAGE;
     if (!state->exchange && !with_ghosts)
         return state_get_interior(state, slot, plane, 1, values);
     const struct planes p = slot_planes(state, slot);
     const size_t room = (p.nx + 1) * (p.ny + 1); /* others may be larger by a row and a column */
     double *own;
     if (!state->exchange)
-        return miniapp_state_get_part(state, name, plane * p.elements, p.elements, values);
-    TRY(state_agrees(state, get_plane(state, slot, plane, room, &own)));
+        return miniapp_state_get_part(state, slot->name, plane * p.elements, p.elements, values);
+    const enum miniapp_status status = get_plane(state, slot, plane, room, &own);
+    TRY(may_lack ? state_agrees(state, status) : state_ends_all(state, status));
     gather(slot->field, exchange_blocks(state), own, with_ghosts, own + p.elements, values);
     return MINIAPP_DONE;
 }
 
+enum miniapp_status miniapp_state_gather(struct miniapp_state *state, const char *name,
+                                         size_t plane, bool with_ghosts, double *values)
+{
+    const struct slot *const slot = state_slot(state, name);
+    return slot ? gather_plane(state, slot, plane, with_ghosts, true, values) : MINIAPP_USAGE;
+}
+
 enum miniapp_status state_gather_all(struct miniapp_state *state, const char *name,
-                                     bool with_ghosts, double *values)
+                                     bool with_ghosts, bool may_lack, double *values)
 {
     const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
     const struct slot *const slot = state_slot(state, name);
@@ -97,7 +103,7 @@ enum miniapp_status state_gather_all(struct miniapp_state *state, const char *na
     const size_t elements =
         miniapp_field_elements(slot->field, with_ghosts ? &state->whole : &inner) / planes;
     for (size_t p = 0; p < planes; p++)
-        TRY(miniapp_state_gather(state, name, p, with_ghosts, values + p * elements));
+        TRY(gather_plane(state, slot, p, with_ghosts, may_lack, values + p * elements));
     return MINIAPP_DONE;
 }
 
@@ -120,7 +126,7 @@ enum miniapp_status survey(struct miniapp_state *state, const char *const *names
     for (size_t i = 0; i < count; next += room_in_survey(names[i++], grid)) {
         arrays[i] = next;
         if (miniapp_field_rank(miniapp_field_find(names[i])) == 1)
-            TRY(state_gather_all(state, names[i], with_ghosts, next));
+            TRY(state_gather_all(state, names[i], with_ghosts, true, next));
     }
     return MINIAPP_DONE;
 }

@@ -135,9 +135,10 @@ static inline struct planes slot_planes(const struct miniapp_state *state, const
 enum miniapp_status state_get_interior(struct miniapp_state *state, const struct slot *slot,
                                        size_t first, size_t count, double *values);
 
-/* Gathers all planes of a field, as miniapp_state_gather does one. */
+/* Gathers all planes of a field, as miniapp_state_gather does one. All processes agree on each
+ * plane where one of them may lack memory for it, as in the first call. */
 enum miniapp_status state_gather_all(struct miniapp_state *state, const char *name,
-                                     bool with_ghosts, double *values);
+                                     bool with_ghosts, bool may_lack, double *values);
 
 /* Arrays for fields of the whole ocean in the first process, in one piece of memory that the caller
  * frees, whatever happens: lines of the grid, which it gathers, and room for a level of any other.
@@ -280,7 +281,8 @@ void forget(struct kept *kept);
 struct totals totals_of(struct miniapp_state *state);
 
 /* Runs a kernel on a copy of the whole ocean that this process gathers, and takes its own block of
- * the outputs. All processes call it, and compute the same. */
+ * the outputs. All processes call it, and compute the same; later calls for the same grid need no
+ * more memory, and agree once, at their beginning. */
 enum miniapp_status whole_run(struct miniapp_state *state, struct kept *kept,
                               const struct miniapp_kernel *kernel, struct slot *const *slots);
 
