@@ -6,6 +6,7 @@
 #include "state.h"
 #include "status.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,15 +66,35 @@ static enum miniapp_status fill_state(const struct miniapp_input *input,
     return status;
 }
 
-/* Loads the corners on the southern wall, which a file without ghosts has in an attribute. */
-static enum miniapp_status load_wall(const struct miniapp_input *input,
-                                     const struct miniapp_field *field,
-                                     const struct miniapp_destination *target)
+/* Rows go on beyond the southern wall as they begin beside it, as in Veros: so the cosine of the
+ * wall's latitude follows from cos(a - b) + cos(a + b) = 2 cos(a) cos(b) for the first point and
+ * its faces, and for the first face and its points. Friction without slip reads it. */
+static enum miniapp_status load_cosine(struct miniapp_input *input,
+                                       const struct miniapp_destination *target, const double *cosu)
+{
+    const size_t y = MINIAPP_HALO - 1, y0 = target->state->y0;
+    OWNED double *cost = NULL;
+    if (y0 > y || input->window.whole.ny < 2 || !input->needed[FIELD_cost])
+        return MINIAPP_DONE;
+    TRY(read_field(input, FIELD_cost, &cost));
+    const double wall = cost[0] * (cost[0] + cost[1]) / cosu[0] - cosu[0];
+    return miniapp_state_set_part(target->state, target->name, y - y0, 1,
+                                  &(double){fmin(fmax(wall, 0), 1)});
+}
+
+/* Loads what a field is on the southern wall: a file without ghosts has corners there in an
+ * attribute. */
+static enum miniapp_status load_wall(struct miniapp_input *input, const struct miniapp_field *field,
+                                     const struct miniapp_destination *target, const double *values)
 {
     const enum field_id id = field_id(field);
     bool found;
     CLOSED hid_t dataset = H5I_INVALID_HID;
-    if (!field->has_wall || !input->is_there[id] || input->window.has_ghosts || target->resample)
+    if (!input->is_there[id] || input->window.has_ghosts || target->resample)
+        return MINIAPP_DONE;
+    if (id == FIELD_cosu)
+        return load_cosine(input, target, values);
+    if (!field->has_wall)
         return MINIAPP_DONE;
     TRY(open_dataset(input->file, input->path, input->source[id], &dataset));
     TRY(read_wall(dataset, input->path, target->state, field, target->name, input->allow, &found));
@@ -99,7 +120,7 @@ static enum miniapp_status load_values(struct miniapp_input *input,
     TRY(check_still_same(input));
     for (size_t i = 0; i < count; i++) {
         TRY(fill_state(input, field, values, &targets[i]));
-        TRY(load_wall(input, field, &targets[i]));
+        TRY(load_wall(input, field, &targets[i], values));
     }
     return MINIAPP_DONE;
 }

@@ -423,6 +423,14 @@ def test_a_basin_without_ghosts(miniapp, tmp_path):
         assert np.abs(read(output, name) - wanted).max() <= 1e-12 * np.abs(wanted).max(), name
 
 
+def test_no_slip_without_ghosts(miniapp, tmp_path):
+    """Along the southern wall it reads the cosine of the wall's latitude, which the program makes as Veros does."""
+    drag = Whole("drag", tmp_path)
+    output = drag.step(miniapp, tmp_path / "out.h5", 1, path=drag.write_without_ghosts(tmp_path / "other.h5"))
+    for name, (wanted, _) in drag.after[1].items():
+        assert np.abs(read(output, name) - wanted).max() <= 1e-12 * np.abs(wanted).max(), name
+
+
 @pytest.mark.parametrize("has_ghosts", [True, False])
 def test_an_output_is_what_the_next_step_needs(miniapp, some, tmp_path, has_ghosts):
     """Corners on the southern wall included, which are ghosts, or attributes in a file without these."""

@@ -396,6 +396,18 @@ def test_datasets(together, dataset, name):
         np.testing.assert_array_equal(values, read_of(name, output, key))
 
 
+def test_no_slip_in_a_dataset(dataset):
+    """Reads the cosine of the southern wall's latitude, which the program's reader and that of Datasets make alike."""
+    settings = {"enable_noslip_lateral": 1, "A_hbi": 1e14}
+    made = dataset.ocean.flow_laplacian(**settings).del2_u
+    with package.load(GRID, "flow_laplacian", **settings) as state:
+        state.run("flow_laplacian")
+        np.testing.assert_array_equal(made, inside(package.fields()["del2_u"], state["del2_u"]))
+        state["cosu"] = np.pad(dataset.cosu.values, 2, mode="edge")
+        state.run("flow_laplacian")
+        assert (made[:, 0] != state["del2_u"][:, 2, 2:-2]).any()
+
+
 @pytest.mark.parametrize("name, units", [("surface_pressure", "m2 s-2"), ("streamfunction", "m3 s-1")])
 def test_the_unit_of_the_external_mode(dataset, name, units):
     result = getattr(dataset.ocean, name)()

@@ -186,7 +186,16 @@ class Reader:
             wall = self.file[name].attrs.get("southern_wall", 0) if name in self.file else 0
             row = np.broadcast_to(wall, values.shape[1] - 2 * HALO)
             values[HALO - 1] = np.pad(row, HALO, "wrap" if self.is_cyclic else "constant")
+        if name == "cosu" and self.lengths["y"] > 1:
+            values[HALO - 1] = self.cosine_of_wall(values[HALO])
         return values
+
+    def cosine_of_wall(self, face):
+        """Points lie midway between faces, and the first face midway between two points: cosines of two angles add up
+        to twice that of their mean, times that of half their difference."""
+        first, second = self.file["cost"][:2].astype(float)
+        with np.errstate(divide="ignore"):
+            return np.clip(first * (first + second) / face - face, 0, 1)
 
 
 def is_written(dataset):

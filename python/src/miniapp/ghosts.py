@@ -24,6 +24,8 @@ def run(library: Library, path: str, kernel: str, g: dict[str, np.ndarray], halo
                 values = np.zeros(state.shape(name))
             elif not halo:
                 values = with_ghosts(field, values, cyclic, walls.get(name))
+                if name == "cosu" and len(g["cosu"]) > 1:
+                    values[HALO - 1] = cosine_of_wall(g["cost"], g["cosu"])
             state.set(name, values)
         state.run(kernel)
         return {name: state[name] if halo else without_ghosts(library.fields[name].axes, state[name])
@@ -65,6 +67,11 @@ def with_ghosts(field: Field, values: np.ndarray, cyclic: bool, wall: np.ndarray
         row = np.zeros(length) if wall is None else row_of_wall(field, wall, length)
         values[HALO - 1] = np.pad(row, HALO, mode="wrap" if cyclic else "constant")
     return values
+
+
+def cosine_of_wall(cost: np.ndarray, cosu: np.ndarray) -> float:
+    """On the southern wall, beyond which rows go on as they begin: miniapp/file/load.c has the reason."""
+    return np.clip(cost[0] * (cost[0] + cost[1]) / cosu[0] - cosu[0], 0, 1)
 
 
 def row_of_wall(field: Field, wall: object, length: int) -> np.ndarray:

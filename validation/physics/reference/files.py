@@ -29,6 +29,8 @@ def compute(kernel, file, **settings):
     fields |= missing(fields, getattr(kernel, "SAMPLED", {}))
     if not has_ghosts:
         fields = {name: add_ghosts(name, values, cyclic) for name, values in fields.items()}
+        if {"cost", "cosu"} <= set(fields) and len(fields["cosu"]) > 2 * HALO + 1:
+            fields["cosu"][HALO - 1] = cosine_of_wall(fields["cost"][HALO:], fields["cosu"][HALO])
     computed = kernel.reference(fields, {**file.attrs, **settings})
     return {name: field(kernel, name, values if has_ghosts or not axes else strip_ghosts(values),
                         axes, *texts)
@@ -54,6 +56,11 @@ def add_ghosts(name, values, cyclic):
         return pad(values, values.ndim - 1, False)
     zero = name in VELOCITIES
     return pad(pad(values, values.ndim - 2, False, zero), values.ndim - 1, cyclic, zero)
+
+
+def cosine_of_wall(points, face):
+    """On the southern wall: points lie midway between faces, and the first face midway between two points."""
+    return np.clip(points[0] * (points[0] + points[1]) / face - face, 0, 1)
 
 
 def pad(values, axis, cyclic, zero=False):

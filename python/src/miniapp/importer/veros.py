@@ -78,9 +78,6 @@ def add_switches(settings, path, dataset):
         note(f"{', '.join(OF_NEUTRAL)}: 0, since the run has no isoneutral diffusion")
     if on := [name for name in ONLY_IN_OCEAN if settings[name]]:
         note(f"{', '.join(on)}: only the sequence ocean makes it")
-    if settings["enable_noslip_lateral"]:
-        note("enable_noslip_lateral: along a southern or western wall, friction is by cosu, dyu and dxu of the cells "
-             "beside it, since the record has no ghosts; so u and v there will not be the run's")
     if not settings["enable_implicit_vert_friction"] and not settings["enable_explicit_vert_friction"]:
         note("without vertical friction, Veros adds friction to that of the steps before, which the kernels do not")
     if not settings["enable_tke"]:
