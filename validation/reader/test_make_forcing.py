@@ -6,6 +6,7 @@ import pytest
 import xarray
 
 from conftest import INPUT, USAGE
+from miniapp.importer import store
 from test_make_input import EXAMPLE, fails, make, undrawn  # noqa: F401  pylint: disable=unused-import
 
 pytestmark = [pytest.mark.usefixtures("library", "undrawn"), pytest.mark.unsanitized("it needs a sanitized Python")]
@@ -128,3 +129,13 @@ def test_files_without_forcing_or_place_for_it(fails, tmp_path):
     wind = forcing(tmp_path / "wind.nc")
     fails(USAGE, "--forcing: needs longitudes and latitudes", EXAMPLE.parent / "grid.h5", "--forcing", wind)
     fails(USAGE, "--period 5: expected", *OCEAN, "--period", 5)
+
+
+@pytest.mark.parametrize("shape, chunk", [
+    ((12, 90, 120), (12, 90, 120)), ((12, 360, 120), (1, 360, 120)), ((12, 20, 90, 120), (1, 1, 90, 120)),
+    ((720, 360), (720, 360)),
+])
+def test_a_record_of_a_large_ocean_is_read_without_the_others(tmp_path, shape, chunk):
+    with h5py.File(tmp_path / "grid.h5", "w") as file:
+        store.create_dataset(file.id, "t_flux", np.zeros(shape))
+        assert file["t_flux"].chunks == chunk

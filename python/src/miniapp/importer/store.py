@@ -41,8 +41,9 @@ def set_attributes(target, attributes):
 
 
 def chunks_of(values):
-    """The whole; one level where that is more than 64 MB, since HDF5's chunks end at 4 GB."""
-    return values.shape if values.nbytes <= 2**26 else (1, *values.shape[1:])
+    """The whole; one level or record where HDF5's cache of chunks, 1 MB, does not hold the whole, since whoever reads a
+    part of a chunk then unpacks all of it."""
+    return values.shape if values.nbytes <= 2**20 else (1,) * (values.ndim - 2) + values.shape[-2:]
 
 
 def create_dataset(group, name, values):
