@@ -26,6 +26,7 @@ _Static_assert(TOGETHER % ROW_CHUNK == 0, "a part has points of one stretch");
 struct stream_problem {
     struct elliptic e;
     count corners, modes;    /* of coasts but the northern wall's */
+    count found;             /* modes so far */
     count points;            /* those corners, then all in water, and copies in the ring */
     int32_t *point, *source; /* those; where each corner's guess is in fields */
     double *unbalanced;      /* what the equations of coasts' corners leave */
@@ -136,7 +137,8 @@ static const double *VARIANT(find_unbalanced)(const struct kernel_call *call,
 /* Adds what is lacking of each mode. */
 static void VARIANT(add_modes)(const struct stream_problem *p)
 {
-    const count points = p->points, modes = p->modes, turns = (points + TOGETHER - 1) / TOGETHER;
+    const count points = p->points, modes = p->modes, found = p->found;
+    const count turns = (points + TOGETHER - 1) / TOGETHER;
     const int32_t *const point = p->point;
     const double *const amount = p->amount, *const mode = p->mode;
     double *const x = p->e.x;
@@ -149,7 +151,7 @@ static void VARIANT(add_modes)(const struct stream_problem *p)
             double sum[ROW_CHUNK];
             for (count n = 0; n < end; n++)
                 sum[n] = x[point[first + n]];
-            for (count m = 0; m < modes; m++) {
+            for (count m = 0; m < found; m++) {
                 ALONG_X
                 for (count n = 0; n < end; n++)
                     sum[n] += amount[m] * ones[m * TOGETHER + n];
@@ -159,20 +161,20 @@ static void VARIANT(add_modes)(const struct stream_problem *p)
         }
 }
 
-/* Makes the equations of all coasts hold. */
+/* Makes the equations of all coasts hold, as far as their modes are found. */
 static void VARIANT(balance_coasts)(const struct kernel_call *call, const struct stream_problem *p)
 {
-    if (p->modes == 0)
+    if (p->found == 0)
         return;
     const double *const left = VARIANT(find_unbalanced)(call, p);
     double *const amount = p->on_coast + p->modes * p->corners;
-    for (count m = 0; m < p->modes; m++)
+    for (count m = 0; m < p->found; m++)
         amount[m] = 0;
     for (count n = 0; n < p->corners && left; n++)
-        for (count m = 0; m < p->modes; m++)
+        for (count m = 0; m < p->found; m++)
             amount[m] += p->on_coast[n * p->modes + m] * left[n];
     call->keeper->to_device(call->keeper->context, p->amount, amount,
-                            (size_t)p->modes * sizeof(*amount));
+                            (size_t)p->found * sizeof(*amount));
     VARIANT(add_modes)(p);
 }
 
@@ -295,11 +297,12 @@ static bool take_modes(const struct keeper *keeper, struct stream_problem *p)
     return p->on_coast && p->unbalanced && p->amount && p->mode;
 }
 
-/* Finds a mode: the solution that is 1 on the coast of one mass and 0 on others, less its share of
- * modes before, scaled; 0 if the mass has no coast. */
-static bool VARIANT(find_mode)(const struct kernel_call *call, struct stream_problem *p, count m,
+/* Finds the next mode: the solution that is 1 on the coast of one mass and 0 on others, less its
+ * share of modes before, scaled; 0 if the mass has no coast. */
+static bool VARIANT(find_mode)(const struct kernel_call *call, struct stream_problem *p,
                                const int32_t *kind, double tolerance)
 {
+    const count m = p->found;
     const struct keeper *const keeper = call->keeper;
     const size_t elements = (size_t)elements_of(p->e.level), bytes = elements * sizeof(double);
     double *const coast = calloc(2, bytes);
@@ -332,6 +335,7 @@ static bool VARIANT(find_mode)(const struct kernel_call *call, struct stream_pro
                               part, sizeof(part));
     }
     free(mode);
+    p->found += is_done;
     return is_done;
 }
 
@@ -349,8 +353,8 @@ static struct stream_problem *VARIANT(prepare_stream)(const struct kernel_call *
     if (all)
         close_coasts(p->e.level, kind, couplings_in(all, elements));
     bool is_done = VARIANT(finish_problem)(call, &p->e, all) && take_modes(call->keeper, p);
-    for (count m = 0; m < p->modes && is_done; m++)
-        is_done = VARIANT(find_mode)(call, p, m, kind, tolerance);
+    while (p->found < p->modes && is_done)
+        is_done = VARIANT(find_mode)(call, p, kind, tolerance);
     free(kind);
     return is_done ? p : NULL;
 }
