@@ -19,16 +19,21 @@ static const double *on_host(void *context, const double *scratch, size_t count)
         room ? device_fetch(state->device, room, scratch, count * sizeof(*room), "sums")
              : fail(MINIAPP_DEVICE, "out of memory for sums");
     if (status)
-        state->kernel_status = status;
+        state->kernel_status = state_ends_all(state, status);
     return status ? NULL : room;
 }
 
+/* With the numbers, all processes learn whether one of them has failed. */
 static void reduce(void *context, bool is_sum, double *numbers, size_t count)
 {
     struct miniapp_state *const state = context;
     const double start = seconds_now();
-    if (state->exchange)
-        ranks_reduce(is_sum ? RANKS_SUM : RANKS_LARGEST, numbers, count);
+    if (state->exchange) {
+        numbers[count] = state->kernel_status != MINIAPP_DONE;
+        ranks_reduce(is_sum ? RANKS_SUM : RANKS_LARGEST, numbers, count + 1);
+        if (numbers[count] > 0)
+            state->kernel_status = state_agrees(state, state->kernel_status);
+    }
     exchange_note(state, start, false);
 }
 

@@ -25,7 +25,8 @@ struct totals {
     /* The host's copy of scratch; NULL where the copy failed: then the step fails, too. */
     const double *(*on_host)(void *context, const double *scratch, size_t count);
     /* Makes each number its sum over all blocks of the ocean, or else the largest. MPI chooses the
-     * order in which blocks are added, so sums have to be exact. */
+     * order in which blocks are added, so sums have to be exact. All blocks call it, also where a
+     * copy failed; behind the numbers is room for one more. */
     void (*reduce)(void *context, bool is_sum, double *numbers, size_t count);
 };
 

@@ -174,13 +174,11 @@ static real VARIANT(mean_loss)(const struct kernel_call *call)
 {
 #include "unpack.h"
     const double *const rows = (const double *)meridians;
-    double most[2], sums[2 * SUM_PARTS];
+    double most[2 + 1], sums[2 * SUM_PARTS + 1];
     VARIANT(find_largest)(call);
-    if (!total_of_rows(call, rows, false, most, 2))
-        return 0;
+    total_of_rows(call, rows, false, most, 2);
     VARIANT(sum_meridians)(call, first_cutter(most[0]), first_cutter(most[1]));
-    if (!total_of_rows(call, rows, true, sums, 2 * SUM_PARTS))
-        return 0;
+    total_of_rows(call, rows, true, sums, 2 * SUM_PARTS);
     const double all_lost = sum_of_parts(sums), all_volume = sum_of_parts(sums + SUM_PARTS);
     return enable_conserve_energy && all_volume > 0 ? (real)(all_lost / all_volume) : 0;
 }

@@ -337,8 +337,8 @@ def own(name):
     along = dict(x=columns, y=rows)
     return whole[name][tuple(along.get(axis, slice(None)) for axis in whole.field(name).axes)]
 
-def shared():
-    part = miniapp.State((nz, height + 4, width + 4), cyclic_x=True, check=False)
+def shared(device="cpu"):
+    part = miniapp.State((nz, height + 4, width + 4), device, cyclic_x=True, check=False)
     part.share(along_x, along_y)
     for name in miniapp.settings():
         part.set_setting(name, whole.setting(name))
@@ -440,6 +440,41 @@ os.write(1, b"%a\\n" % sorted({re.split(" '|: ", error)[0] for error in failures
     what = ("a gathered field", "a plan", "a snapshot", "an elliptic problem", "messages to other processes")
     own = ["device", "out of memory", *(f"out of memory for {each}" for each in what)]
     assert sorted(said.splitlines(), key=len) == ["['process 1 failed']", f"{own}"]
+
+
+# A copy to or from the emulated device, whose memory is the host's: the one of this number, counted from 1, fails.
+FAILING = """
+#include <string.h>
+int failing;
+int omp_target_memcpy(void *to, const void *from, size_t bytes, size_t to_offset, size_t from_offset, int there, int here)
+{
+    (void)to_offset, (void)from_offset, (void)there, (void)here;
+    return failing > 0 && --failing == 0 ? 1 : !memcpy(to, from, bytes);
+}
+"""
+
+
+@every_mpi
+@pytest.mark.parametrize("place", [1, 2], ids=["largest", "sums"])
+def test_a_client_of_which_one_rank_cannot_fetch_sums(ranks, device, tmp_path, place):
+    """Both fail, and after that a run is possible."""
+    if ranks.miniapp.offload != "emulated":
+        pytest.skip("needs a build with emulated offload")
+    failing = library(tmp_path / "failing.so", FAILING)
+    said = run_client(ranks, "2x1", f"""
+part = shared("{device}")
+part.step(1, "ocean")
+part.run("advection_dissipation")  # with all ghosts
+made = part["P_diss_adv"]
+ctypes.c_int.in_dll(ctypes.CDLL(sys.argv[3]), "failing").value = {place} * (rank == 1)
+try:
+    part.run("advection_dissipation")
+except miniapp.DeviceError as error:
+    os.write(1, b"%a\\n" % str(error).rpartition("' did")[-1])
+part.run("advection_dissipation")
+assert np.array_equal(part["P_diss_adv"], made)
+""", failing, program=["env", f"LD_PRELOAD={failing}:{ranks.idling}"])
+    assert sorted(said.splitlines()) == ['" not return \'sums\'"', "'process 1 failed'"]
 
 
 # ---- files ----
