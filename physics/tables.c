@@ -122,6 +122,11 @@ const char *miniapp_field_surface_name(const struct miniapp_field *field)
     return field_row(field)->at_surface.long_name;
 }
 
+double miniapp_field_surface_most(const struct miniapp_field *field)
+{
+    return field_row(field)->at_surface.most;
+}
+
 enum miniapp_type miniapp_field_type(const struct miniapp_field *field)
 {
     return field_row(field)->type;

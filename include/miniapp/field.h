@@ -38,10 +38,11 @@ const char *miniapp_field_units(const struct miniapp_field *);
 const char *miniapp_field_long_name(const struct miniapp_field *);
 const char *miniapp_field_standard_name(const struct miniapp_field *); /* or NULL */
 
-/* The unit and long name at a free surface, where steps take a field of the external mode as a
- * pressure; NULL of other fields. */
+/* The unit, the long name and the largest valid magnitude at a free surface, where steps take a
+ * field of the external mode as a pressure; NULL and 0 of other fields. */
 const char *miniapp_field_surface_units(const struct miniapp_field *);
 const char *miniapp_field_surface_name(const struct miniapp_field *);
+double miniapp_field_surface_most(const struct miniapp_field *);
 enum miniapp_type miniapp_field_type(const struct miniapp_field *);
 
 /* Whether a file may lack it, since the reader can make it or has a default. */

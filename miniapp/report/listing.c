@@ -27,7 +27,11 @@ static void list_argument(const struct miniapp_sequence *sequence, size_t place,
     char axes[32] = "", range[RANGE_TEXT] = "";
     double least, most;
     miniapp_field_range(field, &least, &most);
-    if (miniapp_is_real(miniapp_field_type(field)) && !is_pressure) /* which has another range */
+    if (is_pressure) {
+        most = miniapp_field_surface_most(field);
+        least = -most;
+    }
+    if (miniapp_is_real(miniapp_field_type(field)))
         range_text(least, most, range);
     if (!miniapp_field_rank(field))
         strcpy(axes, "-");

@@ -408,10 +408,15 @@ def test_no_slip_in_a_dataset(dataset):
         assert (made[:, 0] != state["del2_u"][:, 2, 2:-2]).any()
 
 
-@pytest.mark.parametrize("name, units", [("surface_pressure", "m2 s-2"), ("streamfunction", "m3 s-1")])
-def test_the_unit_of_the_external_mode(dataset, name, units):
+@pytest.mark.parametrize("name, units, most", [("surface_pressure", "m2 s-2", 1e4), ("streamfunction", "m3 s-1", 1e12)])
+def test_the_unit_of_the_external_mode(miniapp, dataset, name, units, most):
+    """And the range, in the list of the program, too."""
     result = getattr(dataset.ocean, name)()
     assert getattr(result, "psi_taup1", result).attrs["units"] == units
+    field, = (each.field for each in package.kernels()[name].writes() if each.field.name == "psi_taup1")
+    assert (field.units, field.least, field.most) == (units, -most, most)
+    listed = re.search(rf"^{name}: .*?^  writes  psi_taup1 (.*?)$", miniapp.passes("--list-kernels"), re.M | re.S)[1]
+    assert units in listed and listed.endswith(f", from {-most:g} to {most:g} (optional)")
 
 
 def test_a_dataset_of_somebody_else(dataset):

@@ -177,7 +177,7 @@ DECLARATIONS = {name: types for types, names in {
     (c_void_p, c_void_p, c_void_p): "field_stand_in",
     (c_char_p, c_void_p, c_size_t): "field_needed_by argument_name",
     (c_int, c_void_p, c_int): "field_axis",
-    (c_double, c_void_p): "setting_default state_bytes",
+    (c_double, c_void_p): "field_surface_most setting_default state_bytes",
     (Status, c_void_p, c_double, c_int, c_char_p, Status): "setting_check",
     (c_size_t, c_void_p): "kernel_argument_count kernel_setting_count sequence_level_count sequence_step_count",
     (c_void_p, c_void_p, c_size_t): "argument_field kernel_setting sequence_kernel",
@@ -467,7 +467,9 @@ class Library:
         c = self.c
         field = self.fields[c.field_name(c.argument_field(handle, place))]
         if field.surface_units and c.sequence_is_at_surface(self.find_sequence(c.kernel_name(handle)), self.defaults):
-            return dataclasses.replace(field, units=field.surface_units, long_name=field.surface_name, surface_units="")
+            most = c.field_surface_most(field.handle)
+            return dataclasses.replace(field, units=field.surface_units, long_name=field.surface_name, surface_units="",
+                                       least=-most, most=most)
         return field
 
     def kernel_row(self, handle):
