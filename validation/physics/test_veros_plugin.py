@@ -25,6 +25,10 @@ REFUSED = {"several": ["its kernels have rho_0 = 1024.0, not 1025.0; its kernels
            "tracers": ["a tracer cannot be 'temp'",
                        "its variable 'dtemp_hmix' needs the dimensions ('xt', 'yt', 'zt', 'timesteps')"],
            "gravity": ["its kernels have grav = 9.81, not 9.8"],
+           "middle of a run": [
+               *(f"it does not cover another {name} in the middle of a run"
+                 for name in ("enable_tempsalt_sources", "coord_degree", "miniapp_threads")),
+               "setting 'dt_tracer' is 0, but must be positive"],
            "friction": ["without vertical friction, Veros adds friction to that of the steps before"],
            "version": ["Veros 1.7.0 was not tested with it, only 1.6.0"],
            "time steps": ["setting 'dt_tracer' is 0, but must be positive", "setting 'dt_mom' is nan"],

@@ -742,9 +742,12 @@ def spoilt(method, name, where, value):
     return Spoilt
 
 
-def another_gravity(state):
-    with state.settings.unlock():
-        state.settings.grav = 9.8
+def another(**settings):
+    """Other settings after the first step."""
+    def change(state):
+        with state.settings.unlock():
+            state.settings.update(settings)
+    return change
 
 
 def gone():
@@ -844,7 +847,9 @@ CASES = {
     "several": lambda: refusal(rho_0=1025.0, pi=3.14, miniapp_device="gpu:7"),
     "tracers": lambda: refusal(miniapp_tracers="temp,dtemp_hmix", enable_hor_diffusion=True),
     "friction": lambda: refusal(enable_implicit_vert_friction=False, enable_tke=False),
-    "gravity": lambda: refusal(another_gravity),
+    "gravity": lambda: refusal(another(grav=9.8)),
+    "middle of a run": lambda: refusal(another(
+        enable_tempsalt_sources=True, coord_degree=False, miniapp_threads=2, dt_tracer=0.0)),
     "version": another_version,
     "time steps": lambda: refusal(dt_tracer=0.0, dt_mom=float("nan")),
     "levels": lambda: refusal(kind=spoilt("set_grid", "dzt", slice(1, 4, 2), 10.0)),

@@ -15,7 +15,7 @@ from veros.state import VerosVariables
 
 from ..ghosts import copy_round, without_ghosts
 from ..state import State
-from . import CONSTANTS, other_constants, refuse, tracers_of
+from . import CONSTANTS, other_constants, out_of_range, refuse, tracers_of
 from .parts import ALL_GHOSTS, EDDIES, ON_DEMAND, PARTS, SEQUENCE, TENSOR, mix_again, passive, unchanged_by_veros
 
 LEVELS = ("taum1", "tau", "taup1")
@@ -24,6 +24,8 @@ NO_GHOSTS = 4 * (0,)
 # Variables whose ghosts Veros fills after it has made them; of all else, it makes those that the kernels make.
 FILLED = {name: ALL_GHOSTS for name in ("u", "v", "temp", "salt", "tke", "eke", "E_iw", "psi", "dpsi", "K_diss_v")}
 WITH_EDDIES = "enable_eddy_streamfunction"
+AT_SET_UP = ("eq_of_state_type", "coord_degree", "enable_cyclic_x", "enable_tempsalt_sources", "miniapp_device",
+             "miniapp_threads", "miniapp_tracers")  # settings that decide there what there is to do
 SOLVER_TOLERANCE = 1e-13  # of the external mode; Veros's own is about as near to the solution
 # Where rounding does not allow that, nobody has chosen a tolerance out of reach.
 warnings.filterwarnings("ignore", "the external mode is solved as far as rounding allows", RuntimeWarning, __name__)
@@ -319,18 +321,19 @@ class Ocean:
 
     def settings_of(self, settings):
         """The settings that matter here."""
-        names = [*self.library.settings, *CONSTANTS]
+        names = [*self.library.settings, *CONSTANTS, *AT_SET_UP]
         return {name: getattr(settings, name) for name in names if hasattr(settings, name)}
 
     def follow(self) -> None:
         """Takes in what has changed between two steps."""
         now = self.settings_of(self.veros.settings)
         if now != self.settings:
-            refuse_all = list(other_constants(self.veros.settings)) + [
-                f"it does not cover another {name} in the middle of a run" for name in now
-                if now[name] != self.settings[name] and (name.startswith("enable_") or name == "eq_of_state_type")]
-            if refuse_all:
-                refuse(refuse_all)
+            changed = [name for name in now if now[name] != self.settings[name]]
+            reasons = [*other_constants(self.veros.settings), *out_of_range(self.veros.settings), *(
+                f"it does not cover another {name} in the middle of a run" for name in changed
+                if name.startswith("enable_") or name in AT_SET_UP)]
+            if reasons:
+                refuse(reasons)
             self.settings = now
             self.take_settings()
 
