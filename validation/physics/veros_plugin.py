@@ -662,15 +662,15 @@ def eddies():
 
 
 def means_made_twice(sampled, change=None):
-    """The sums of the plug-in's means of all variables, and those that Veros's own routine makes of the same; the step
-    after which `change` raises an error is made once more."""
+    """The sums of the plug-in's means of all variables and a mask, and those that Veros's own routine makes of them; the
+    step after which `change` raises an error is made once more."""
     class Averaging(quiet(WithPlugin)):
         @veros_routine
         def set_diagnostics(self, state):
             diagnostics = state.diagnostics
             diagnostics["theirs"], diagnostics["again"] = Averages(state), Averages(state)
             for name in ("averages", "theirs", "again"):
-                diagnostics[name].output_variables = fields_in_space(state)
+                diagnostics[name].output_variables = ["maskT", *fields_in_space(state)]
                 diagnostics[name].sampling_frequency = sampled * state.settings.dt_tracer
                 diagnostics[name].output_path = "{identifier}." + name + ".nc"
             diagnostics["theirs"].diagnose = lambda state: PLAIN_MEANS(diagnostics["theirs"], state)
@@ -681,7 +681,7 @@ def means_made_twice(sampled, change=None):
             with contextlib.suppress(ValueError):
                 setup.step(setup.state)
         ours, theirs, again = (setup.state.diagnostics[name] for name in ("averages", "theirs", "again"))
-        sums = [{name: np.array(getattr(each.variables, name))[2:-2, 2:-2] for name in each.output_variables}
+        sums = [{name: np.array(getattr(each.variables, name), float)[2:-2, 2:-2] for name in each.output_variables}
                 for each in (theirs, ours, again)]
         counts = {float(each.variables.average_nitts) for each in (theirs, ours, again)}
     assert len(counts) == 1 and (change or counts == {STEPS // sampled})

@@ -17,7 +17,7 @@ def increased(sums, values):
         return sums + values
     if not (sums.flags.f_contiguous and sums.flags.writeable):
         sums = np.array(sums, order="F")
-    sums += values
+    np.add(sums, values, out=sums, casting="unsafe")  # sums of masks are masks, as Veros's are
     return sums
 
 
