@@ -184,8 +184,9 @@ def test_what_is_refused(miniapp, case):
     assert all(reason in said for reason in REFUSED[case])
 
 
-def test_an_array_that_is_changed_in_place(miniapp):
-    assert answer(miniapp, "read-only")["read-only"].startswith("UsageError: miniapp.veros gives Veros arrays")
+@pytest.mark.parametrize("case", ["read-only", "read-only in a diagnostic"])
+def test_an_array_that_is_changed_in_place(miniapp, case):
+    assert answer(miniapp, case)[case].startswith("UsageError: miniapp.veros gives Veros arrays")
 
 
 def test_the_memory_of_a_model_that_is_gone(miniapp):

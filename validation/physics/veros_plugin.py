@@ -760,10 +760,14 @@ def gone():
     return state() is not None
 
 
-def read_only():
-    def change(state):
-        state.variables.temp[...] = 0
-    return refusal(change)
+def empty(state):
+    state.variables.temp[...] = 0
+
+
+def read_only_in_a_diagnostic():
+    setup = start(WithPlugin, {})
+    setup.state.diagnostics["mine"] = types.SimpleNamespace(sampling_frequency=1.0, diagnose=empty)
+    return said_by(lambda: run(setup, 1))
 
 
 def another_version():
@@ -857,7 +861,8 @@ CASES = {
     "negative kbot": lambda: refusal(kind=spoilt("set_topography", "kbot", (5, 5), -1)),
     "kbot below the bottom": lambda: refusal(kind=spoilt("set_topography", "kbot", (5, 5), 7)),
     "temperature": lambda: refusal(kind=spoilt("set_initial_conditions", "temp", (5, 5, 5), np.nan)),
-    "read-only": read_only,
+    "read-only": lambda: refusal(empty),
+    "read-only in a diagnostic": read_only_in_a_diagnostic,
     "gone": gone,
 }
 

@@ -44,7 +44,7 @@ def step(setup, state, ocean) -> None:
     vs.itt, vs.time = vs.itt + 1, vs.time + settings.dt_tracer
     with explained():
         setup.after_timestep(state)
-    with timers["diagnostics"]:
+    with timers["diagnostics"], explained():
         if not is_sane(state, ocean):
             raise RuntimeError(f"solution diverged at iteration {vs.itt}")
         diagnostics.diagnose(state)
