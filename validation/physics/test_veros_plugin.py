@@ -118,7 +118,7 @@ def test_files_beside_jax(miniapp, arguments):
 
 def test_a_passive_tracer_beside_jax(miniapp):
     fields = answer(miniapp, "--backend", "jax", "a dye as temperature")["a dye as temperature"]
-    assert fields["temp"][2] > 1
+    assert fields["temp"][2] > 1 and fields["dtemp_hmix"][2] > 0
     assert_agree(fields)
 
 

@@ -43,6 +43,7 @@ from veros import KernelOutput, distributed, restart, runtime_state, signals  # 
 from veros import veros_kernel, veros_routine  # noqa: E402  pylint: disable=wrong-import-position
 from veros.diagnostics.averages import Averages  # noqa: E402  pylint: disable=wrong-import-position
 from veros.diagnostics.base import VerosDiagnostic  # noqa: E402  pylint: disable=wrong-import-position
+from veros.core.diffusion import horizontal_diffusion  # noqa: E402  pylint: disable=wrong-import-position
 from veros.core.isoneutral import diffusion  # noqa: E402  pylint: disable=wrong-import-position
 from veros.core.operators import at, numpy as npx, update  # noqa: E402  pylint: disable=wrong-import-position
 from veros.setups.acc.acc import ACCSetup  # noqa: E402  pylint: disable=wrong-import-position
@@ -464,7 +465,8 @@ def dyeing(base):
 
 
 def dyed_as_temperature():
-    """A passive tracer that starts as temperature, and gets the same through the surface, stays that."""
+    """A passive tracer that starts as temperature, and gets the same through the surface, stays that; and the tendency
+    by lateral diffusion is that of Veros's kernel."""
     class Dyed(WithPlugin):
         @veros_routine
         def set_parameter(self, state):
@@ -480,8 +482,10 @@ def dyed_as_temperature():
         def set_forcing(self, state):
             super().set_forcing(state)
             state.variables.forc_dye_surface = state.variables.forc_temp_surface
-    found = run(start(Dyed, {}))
-    return compare({"temp": found["temp"]}, {"temp": found["dye"]})
+    setup = start(Dyed, PARTLY["lateral diffusion"])
+    found, state, vs = run(setup), setup.state, setup.state.variables
+    mixed = horizontal_diffusion(state, vs.temp[..., vs.taum1], state.settings.K_h)[0]
+    return compare({"temp": found["temp"], "dtemp_hmix": mixed}, {"temp": found["dye"], "dtemp_hmix": vs.dtemp_hmix})
 
 
 def tracers_once():

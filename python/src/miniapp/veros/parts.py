@@ -127,12 +127,10 @@ class Aside(VerosVariables):
         return getattr(vars(self)["_of"], name)
 
 
-def made_aside(kernel, state, settings=(), **others):
-    """Runs a kernel of Veros with other values of some settings and variables."""
+def made_aside(kernel, state, **others):
+    """Runs a kernel of Veros with other values of some variables."""
     aside = copy.copy(state)
-    # pylint: disable=protected-access
-    aside._settings = types.SimpleNamespace(**{**dict(state.settings.items()), **dict(settings)})
-    aside._variables = Aside(state.variables, **others)
+    aside._variables = Aside(state.variables, **others)  # pylint: disable=protected-access
     return kernel.__wrapped__(aside)
 
 
@@ -165,14 +163,15 @@ def mixed(ocean):
 
 
 def laterally_mixed(ocean):
-    """The tendencies of the scheme that Veros makes last, by its kernel."""
-    is_biharmonic = ocean.settings["enable_biharmonic_mixing"]
-    kernel = diffusion.tempsalt_biharmonic if is_biharmonic else diffusion.tempsalt_diffusion
-    before = {name: npx.asarray(ocean.as_veros(name)) for name in ("temp", "salt")}  # a setup may have changed its own
-    slots = dict(zip(("taum1", "tau", "taup1"), ocean.slots))  # Veros's have changed if the step is over
-    made = made_aside(kernel, ocean.veros, ocean.settings, **before, **slots,
-                      **{name: npx.zeros(ocean.shape_of(name)) for name in LATERAL})
-    return [getattr(made, name) for name in LATERAL]
+    """The tendencies of the scheme that Veros makes last, by its kernel, with the tracers and settings of the step: a
+    setup may have changed its own."""
+    settings = types.SimpleNamespace(**{**ocean.veros.settings.todict(), **ocean.settings})
+    mix, diffusivity = ((diffusion.biharmonic_diffusion, settings.K_hbi ** 0.5) if settings.enable_biharmonic_mixing
+                        else (diffusion.horizontal_diffusion, settings.K_h))
+    aside = copy.copy(ocean.veros)
+    aside._settings = settings  # pylint: disable=protected-access
+    tracers = (ocean.with_ghosts(ocean.state.get(name), ALL_GHOSTS).T for name in ("temp", "salt"))
+    return [mix.__wrapped__(aside, npx.asarray(tracer), diffusivity)[0] for tracer in tracers]
 
 
 def enthalpy_advected(ocean):
