@@ -36,6 +36,7 @@ REFUSED = {"several": ["its kernels have rho_0 = 1024.0, not 1025.0; its kernels
            "land": ["there is no water: kbot is 0 everywhere"],
            **dict.fromkeys(("negative kbot", "kbot below the bottom"),
                            ["kbot is not from 0, which is land, to 6, the number of levels"]),
+           "walls": ["make masks, depths and areas of kbot and spacings, but others are set: maskU"],
            "temperature": ["values are not finite in ", "temp, "]}
 
 

@@ -862,6 +862,7 @@ CASES = {
     "time steps": lambda: refusal(dt_tracer=0.0, dt_mom=float("nan")),
     "levels": lambda: refusal(kind=spoilt("set_grid", "dzt", slice(1, 4, 2), 10.0)),
     "land": lambda: refusal(kind=spoilt("set_topography", "kbot", ..., 0)),
+    "walls": lambda: refusal(kind=spoilt("set_initial_conditions", "maskU", 5, 0)),
     "negative kbot": lambda: refusal(kind=spoilt("set_topography", "kbot", (5, 5), -1)),
     "kbot below the bottom": lambda: refusal(kind=spoilt("set_topography", "kbot", (5, 5), 7)),
     "temperature": lambda: refusal(kind=spoilt("set_initial_conditions", "temp", (5, 5, 5), np.nan)),

@@ -16,7 +16,8 @@ from veros.state import VerosVariables
 from ..ghosts import copy_round, without_ghosts
 from ..state import State
 from . import CONSTANTS, other_constants, out_of_range, refuse, tracers_of
-from .parts import ALL_GHOSTS, EDDIES, ON_DEMAND, PARTS, SEQUENCE, TENSOR, mix_again, passive, unchanged_by_veros
+from .parts import (
+    ALL_GHOSTS, EDDIES, ON_DEMAND, PARTS, SEQUENCE, TENSOR, as_veros_makes, mix_again, passive, unchanged_by_veros)
 
 LEVELS = ("taum1", "tau", "taup1")
 INSIDE = (..., slice(2, -2), slice(2, -2))
@@ -378,6 +379,9 @@ class Ocean:
         kbot, levels = self.state.read("kbot")[INSIDE], len(self.state.read("zt"))
         if distributed.global_max(max(-kbot.min(), kbot.max() - levels)) > 0:
             yield f"kbot is not from 0, which is land, to {levels}, the number of levels"
+        made = as_veros_makes(self.veros)
+        if odd := [name for name, is_so in zip(made, distributed.global_and(np.array([*made.values()]))) if not is_so]:
+            yield f"its kernels make masks, depths and areas of kbot and spacings, but others are set: {', '.join(odd)}"
         found = []
         for field, (variable, _) in self.place.items():
             values = without_ghosts(self.state.field(field).axes, self.state.read(field))

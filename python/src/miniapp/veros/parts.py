@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from veros.core import (
-    advection, density, diffusion, eke, idemix, isoneutral, momentum, thermodynamics, tke, utilities)
+    advection, density, diffusion, eke, idemix, isoneutral, momentum, numerics, thermodynamics, tke, utilities)
 from veros.core.operators import at, numpy as npx, update
 from veros.core.isoneutral import isoneutral as eddies
 from veros.core.isoneutral.diffusion import isoneutral_diffusion_tracer
@@ -132,6 +132,15 @@ def made_aside(kernel, state, **others):
     aside = copy.copy(state)
     aside._variables = Aside(state.variables, **others)  # pylint: disable=protected-access
     return kernel.__wrapped__(aside)
+
+
+def as_veros_makes(state):
+    """Of each mask, depth and area, whether it is still what Veros has made of the sea floor and the spacings."""
+    vs = state.variables
+    made = made_aside(numerics.calc_topo_kernel, state)._asdict()
+    made |= {"area_t": vs.cost * vs.dyt * vs.dxt[:, None], "area_u": vs.cost * vs.dyt * vs.dxu[:, None],
+             "area_v": vs.cosu * vs.dyu * vs.dxt[:, None]}
+    return {name: np.allclose(values[2:-2, 2:-2], getattr(vs, name)[2:-2, 2:-2]) for name, values in made.items()}
 
 
 def by_kernel(kernel, names):
