@@ -98,7 +98,8 @@ enum miniapp_status miniapp_plan_create(struct miniapp_state *, const struct min
                                         const char *bindings, struct miniapp_plan **);
 void miniapp_plan_free(struct miniapp_plan *);
 
-/* MINIAPP_USAGE if a field that it reads was never set or, in a part of an ocean, lacks ghosts. */
+/* MINIAPP_USAGE if a field that it reads with the state's settings was never set or, in a part of
+ * an ocean, lacks ghosts. */
 enum miniapp_status miniapp_plan_run(struct miniapp_plan *);
 
 /* Runs it as a step in time, and swaps its time levels, such as temp and temp_taup1: then temp has

@@ -166,7 +166,7 @@ struct miniapp_moves row_moves(const struct row *row)
 
 static bool reads(const struct row *row, const struct miniapp_field *field)
 {
-    return miniapp_sequence_reads(row->sequence, field);
+    return miniapp_sequence_takes(row->sequence, field, row->settings);
 }
 
 static bool writes(const struct row *row, const struct miniapp_field *field)

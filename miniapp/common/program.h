@@ -85,6 +85,11 @@ bool miniapp_sequence_runs(const struct miniapp_sequence *, size_t step,
 bool miniapp_sequence_makes(const struct miniapp_sequence *, const struct miniapp_field *,
                             const struct miniapp_settings *);
 
+/* Whether a step reads the field with these settings, if the sequence reads it at all, or a step in
+ * time hands it on to the next one. */
+bool miniapp_sequence_takes(const struct miniapp_sequence *, const struct miniapp_field *,
+                            const struct miniapp_settings *);
+
 const char *miniapp_sequence_subject(const struct miniapp_sequence *); /* its folder */
 bool miniapp_sequence_uses(const struct miniapp_sequence *, const struct miniapp_setting *);
 

@@ -53,8 +53,8 @@ static bool rename_field(const char *bindings, const char *name, char other[MOST
 static bool needs(const struct miniapp_state *state, const struct bound_step *step, size_t i)
 {
     const double *const setting = state->settings.value;
-    return step->kernel->arguments[i].access == MINIAPP_READ ||
-           (holds(&step->condition, setting) && writes_argument(step->kernel, i, setting));
+    return holds(&step->condition, setting) &&
+           (reads_argument(step->kernel, i, setting) || writes_argument(step->kernel, i, setting));
 }
 
 static enum miniapp_status bind_slot(struct miniapp_plan *plan, struct bound_step *step, size_t i,
@@ -311,30 +311,26 @@ static void ask_for_ghosts(const struct miniapp_plan *plan, const struct bound_s
         exchange_ask(plan->state, wanted, count);
 }
 
-static bool reads_slot(const struct bound_step *step, size_t argument)
-{
-    const enum miniapp_access access = step->kernel->arguments[argument].access;
-    return access == MINIAPP_READ || access == MINIAPP_UPDATE;
-}
-
 /* Whether all that a step reads is on the device and checked, and what it writes has memory: if so,
  * then in all processes. */
 static bool is_ready(const struct miniapp_state *state, const struct bound_step *step)
 {
-    bool is_ready = true;
-    for (size_t i = 0; i < step->kernel->argument_count; i++)
-        if (reads_slot(step, i))
-            is_ready &= step->slot[i]->device_current && state_is_checked(state, step->slot[i]);
-        else if (writes_argument(step->kernel, i, state->settings.value))
-            is_ready &= step->slot[i]->device != NULL;
-    return is_ready;
+    const double *const setting = state->settings.value;
+    for (size_t i = 0; i < step->kernel->argument_count; i++) {
+        const struct slot *const slot = step->slot[i];
+        const bool is_current = !slot || (slot->device_current && state_is_checked(state, slot));
+        if (!is_current && (reads_argument(step->kernel, i, setting) ||
+                            (writes_argument(step->kernel, i, setting) && !slot->device)))
+            return false;
+    }
+    return true;
 }
 
 /* A field that the step writes may have been rotated with one that has no memory. */
 static enum miniapp_status make_ready(struct miniapp_state *state, const struct bound_step *step)
 {
     for (size_t i = 0; i < step->kernel->argument_count; i++)
-        if (reads_slot(step, i)) {
+        if (reads_argument(step->kernel, i, state->settings.value)) {
             TRY(state_to_device(state, step->slot[i]));
             TRY(state_check(state, step->slot[i]));
         } else if (writes_argument(step->kernel, i, state->settings.value)) {
@@ -353,7 +349,8 @@ static enum miniapp_status prepare(struct miniapp_state *state, struct bound_ste
     if (!is_ready(state, step))
         TRY(state_agrees(state, make_ready(state, step)));
     for (size_t i = 0; i < step->kernel->argument_count; i++)
-        if (reads_slot(step, i) && reads_more(&step->kernel->arguments[i], step->slot[i]->ghosts))
+        if (step->slot[i] && reads_more(&step->kernel->arguments[i], step->slot[i]->ghosts) &&
+            reads_argument(step->kernel, i, state->settings.value))
             lacking[lack++] = step->slot[i];
     return state_exchange(state, lacking, lack);
 }

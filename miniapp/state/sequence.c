@@ -392,11 +392,22 @@ bool has_argument_of(const struct step *step, enum field_id id)
            does(step, id, MINIAPP_UPDATE, MINIAPP_UPDATE);
 }
 
-bool writes_argument(const struct miniapp_kernel *kernel, size_t place, const double *setting)
+static bool is_touched(const struct miniapp_kernel *kernel, size_t place, const double *setting,
+                       enum miniapp_access access)
 {
     const struct argument *const argument = &kernel->arguments[place];
-    return (argument->access == MINIAPP_WRITE || argument->access == MINIAPP_UPDATE) &&
+    return (argument->access == access || argument->access == MINIAPP_UPDATE) &&
            kernel->touches(setting, argument->name) != NOTHING;
+}
+
+bool reads_argument(const struct miniapp_kernel *kernel, size_t place, const double *setting)
+{
+    return is_touched(kernel, place, setting, MINIAPP_READ);
+}
+
+bool writes_argument(const struct miniapp_kernel *kernel, size_t place, const double *setting)
+{
+    return is_touched(kernel, place, setting, MINIAPP_WRITE);
 }
 
 bool holds(const struct condition *condition, const double *setting)
@@ -450,19 +461,36 @@ bool miniapp_sequence_writes(const struct miniapp_sequence *sequence,
     return false;
 }
 
-bool miniapp_sequence_makes(const struct miniapp_sequence *sequence,
-                            const struct miniapp_field *field,
-                            const struct miniapp_settings *values)
+/* Whether a step that runs with the settings reads, or writes, a field. */
+static bool runs_on(const struct miniapp_sequence *sequence, const struct miniapp_field *field,
+                    const double *setting,
+                    bool (*does)(const struct miniapp_kernel *, size_t, const double *))
 {
     const enum field_id id = field_id(field);
     for (size_t s = 0; s < sequence->count; s++) {
         const struct step *const step = &sequence->steps[s];
         for (size_t i = 0; i < step->kernel->argument_count; i++)
-            if (step->field[i] == id && holds(&step->condition, values->value) &&
-                writes_argument(step->kernel, i, values->value))
+            if (step->field[i] == id && holds(&step->condition, setting) &&
+                does(step->kernel, i, setting))
                 return true;
     }
     return false;
+}
+
+bool miniapp_sequence_makes(const struct miniapp_sequence *sequence,
+                            const struct miniapp_field *field,
+                            const struct miniapp_settings *values)
+{
+    return runs_on(sequence, field, values->value, writes_argument);
+}
+
+bool miniapp_sequence_takes(const struct miniapp_sequence *sequence,
+                            const struct miniapp_field *field,
+                            const struct miniapp_settings *values)
+{
+    return miniapp_sequence_reads(sequence, field) &&
+           (miniapp_sequence_carries(sequence, field) ||
+            runs_on(sequence, field, values->value, reads_argument));
 }
 
 /* A field that only a step with a condition writes is either made anew in each step, or, where that

@@ -35,7 +35,9 @@ struct step {
     struct condition condition;
 };
 
-/* Whether a kernel writes an argument with these settings, which may leave it untouched. */
+/* Whether a kernel reads, or writes, an argument with these settings, which may leave it
+ * untouched. */
+bool reads_argument(const struct miniapp_kernel *kernel, size_t place, const double *setting);
 bool writes_argument(const struct miniapp_kernel *kernel, size_t place, const double *setting);
 
 /* Whether an argument of a step is bound to that field; scratch is bound to none. */

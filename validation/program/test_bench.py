@@ -657,7 +657,7 @@ def needed(miniapp, *words):
 
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 @pytest.mark.parametrize("threads", ["1", "1,2"])
-@pytest.mark.parametrize("kernels", ["copy", "tempsalt_sources", "tke,tke_forcing", "tke_forcing,tke"])
+@pytest.mark.parametrize("kernels", ["copy", "tempsalt_sources", "tke,tke_diffusivities", "tke_diffusivities,tke"])
 def test_memory_that_rows_need(miniapp, kernels, threads, precision):
     """A field that several rows have counts once, and so does the copy of a kernel that writes what another one has,
     however many threads there are. Each row keeps what it updates, in float64."""
@@ -672,7 +672,15 @@ def test_memory_that_rows_need(miniapp, kernels, threads, precision):
         kept += 8 * len(reads & writes) * len(threads.split(","))
     expected = kept + sum(sizes[library.fields[field].type] for field, _ in held)
     words = ("-r", 1, "-t", threads, "-k", kernels, "--precision", precision)
-    assert needed(miniapp, *words) == pytest.approx(expected, rel=6e-3)
+    reading_all = ("--set", "enable_idemix=1") if "tke" in names else ()
+    assert needed(miniapp, *words, *reading_all) == pytest.approx(expected, rel=6e-3)
+
+
+def test_inputs_that_settings_leave_unread_need_no_memory(miniapp):
+    """With waves, tke_diffusivities reads two fields more; with sources, momentum two, besides drag on (y, x)."""
+    for kernel, setting in ("tke_diffusivities", "enable_idemix"), ("momentum", "enable_momentum_sources"):
+        off, on = (needed(miniapp, "-r", 1, "-k", kernel, "--set", f"{setting}={value}") for value in (0, 1))
+        assert on - off == pytest.approx(2 * 8, rel=0.3)
 
 
 def test_steps_keep_nothing_that_they_update(miniapp):

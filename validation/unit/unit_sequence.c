@@ -405,6 +405,27 @@ TEST(untouched_outputs)
     miniapp_plan_free(plan);
 }
 
+/* Nor does an input, which has to be there once the settings let a step read it. */
+TEST(untouched_inputs)
+{
+    const struct miniapp_sequence *const momentum = sequence_of("momentum");
+    OWN_STATE ocean = state_on(device, MINIAPP_FLOAT64, grid);
+    const struct miniapp_settings *const settings_of_it = miniapp_state_settings(ocean);
+    struct miniapp_plan *plan;
+    for (size_t id = 1; id < FIELDS; id++)
+        if (miniapp_sequence_takes(momentum, &fields[id], settings_of_it))
+            set_invented(ocean, fields[id].name, fields[id].name);
+    assert_done(miniapp_plan_create(ocean, momentum, NULL, &plan));
+    assert_done(miniapp_plan_run(plan));
+    assert_false(miniapp_state_has(ocean, "u_source"));
+    assert_true(miniapp_plan_bytes(plan) == miniapp_state_bytes(ocean));
+    assert_done(miniapp_state_set_setting(ocean, "enable_momentum_sources", 1));
+    assert_true(miniapp_sequence_takes(momentum, field_of("u_source"), settings_of_it));
+    assert_refused(miniapp_plan_run(plan), MINIAPP_USAGE,
+                   "field 'r_bot_var_u' is read, but was never set");
+    miniapp_plan_free(plan);
+}
+
 /* As the sequence's own bindings do it. */
 TEST(bound_sequences_run)
 {
