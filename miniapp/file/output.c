@@ -253,6 +253,7 @@ enum miniapp_status miniapp_output_write(struct miniapp_output *output, const ch
         return null_given();
     if ((unsigned)precision >= MINIAPP_PRECISIONS)
         return fail(MINIAPP_USAGE, "there is no precision %d", (int)precision);
+    TRY(check_grid(grid, 1)); /* with or without ghosts */
     TRY(miniapp_output_begin(output, sequence, field, grid, precision, output->at_surface));
     const herr_t error =
         H5Dwrite(output->dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);

@@ -28,6 +28,19 @@ static bool can_be_indexed(const struct miniapp_grid *grid)
     return true;
 }
 
+enum miniapp_status check_grid(const struct miniapp_grid *grid, size_t least)
+{
+    if (in_range(grid->nx, least) && in_range(grid->ny, least) && in_range(grid->nz, 1) &&
+        can_be_indexed(grid))
+        return MINIAPP_DONE;
+    return fail(
+        MINIAPP_USAGE,
+        "a grid cannot have %zu x %zu x %zu points: it has %zu to %d cells along x and y%s, "
+        "and 1 to %d along z, and no field may be too large to index",
+        grid->nx, grid->ny, grid->nz, least, MINIAPP_MAX_CELLS,
+        least > 1 ? ", with the ghosts" : "", MINIAPP_MAX_CELLS);
+}
+
 static size_t larger_size(size_t a, size_t b)
 {
     return a > b ? a : b;
@@ -61,13 +74,7 @@ enum miniapp_status miniapp_state_create(const struct miniapp_device *device,
         return null_given();
     if ((unsigned)precision >= MINIAPP_PRECISIONS)
         return fail(MINIAPP_USAGE, "there is no precision %d", (int)precision);
-    if (!in_range(grid->nx, MINIAPP_MIN_CELLS) || !in_range(grid->ny, MINIAPP_MIN_CELLS) ||
-        !in_range(grid->nz, 1) || !can_be_indexed(grid))
-        return fail(
-            MINIAPP_USAGE,
-            "a grid cannot have %zu x %zu x %zu points: it has %d to %d cells along x and y, "
-            "with the ghosts, and 1 to %d along z, and no field may be too large to index",
-            grid->nx, grid->ny, grid->nz, MINIAPP_MIN_CELLS, MINIAPP_MAX_CELLS, MINIAPP_MAX_CELLS);
+    TRY(check_grid(grid, MINIAPP_MIN_CELLS));
     const ptrdiff_t most = device->backend->functions(precision)->most_turns;
     if (most_turns(grid) > (size_t)most)
         return fail(

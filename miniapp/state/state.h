@@ -108,6 +108,9 @@ static inline size_t slot_bytes(const struct miniapp_state *state, const struct 
  * memory. NULL, with a message, if there is no such field. */
 struct slot *state_slot(struct miniapp_state *state, const char *name);
 
+/* Fails where no grid has these lengths; `least` is that of nx and ny. */
+enum miniapp_status check_grid(const struct miniapp_grid *grid, size_t least);
+
 /* The slot of that name, which is added with the field's shape if there is none; NULL if memory is
  * short. */
 struct slot *state_added_slot(struct miniapp_state *state, const char *name,

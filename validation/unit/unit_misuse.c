@@ -166,6 +166,21 @@ TEST(plans_answer_null)
     miniapp_plan_free(NULL);
 }
 
+TEST(outputs_refuse_lengths_that_no_grid_has)
+{
+    char path[] = "/tmp/misuse.XXXXXX";
+    const struct miniapp_grid odd[] = {{0, 9, 5},        {9, 0, 5},         {9, 9, 0},
+                                       {SIZE_MAX, 9, 5}, {1UL << 31, 9, 5}, {1 << 30, 1 << 30, 9}};
+    struct miniapp_output *output;
+    close(mkstemp(path));
+    assert_done(miniapp_output_open(path, NULL, 0, &output));
+    for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++)
+        assert_usage(miniapp_output_write(output, NULL, miniapp_field_find("temp"), &odd[i],
+                                          MINIAPP_FLOAT64, many));
+    miniapp_output_discard(output);
+    unlink(path);
+}
+
 TEST(files_answer_null)
 {
     char path[] = "/tmp/misuse.XXXXXX";
