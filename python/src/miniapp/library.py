@@ -28,6 +28,7 @@ HERE = Path(__file__).resolve().parent
 VARIABLE = "MINIAPP_LIBRARY"
 PRECISIONS = ("float64", "float32")  # enum miniapp_precision
 HALO = 2  # MINIAPP_HALO: ghosts on each side of y and x
+MAX_BLOCKS = 2 ** 15  # along an axis: the ranks of both fit into an int
 MAX_THREADS = 4096  # as in the program: with many more, the OpenMP runtime aborts
 
 
@@ -50,6 +51,9 @@ class Access(enum.IntEnum):
 class Error(Exception):
     """An error of the library or of this package: one line, and the library's status."""
     status = 0
+
+    def __str__(self):
+        return " ".join(super().__str__().splitlines())  # an array that is quoted has several
 
 
 class LibraryError(Error, ImportError):
@@ -100,6 +104,17 @@ def encode(name: str) -> bytes:
     if not isinstance(name, str) or "\0" in name:
         raise UsageError(f"{name!r} is no name of a field, a setting, a kernel or a device")
     return name.encode(errors="backslashreplace")
+
+
+def whole(what: str, value: int, least: int, most: int) -> int:
+    """A number for C, which would take the lowest bits of one that is too large."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    if not least <= number <= most:
+        raise UsageError(f"{what}: takes a number from {least} to {most}, not {value!r}")
+    return number
 
 
 class Status(c_int):
@@ -523,13 +538,7 @@ class Library:
 
     def set_threads(self, threads: int) -> None:
         """How many threads run the kernels that the calling thread starts; 0 means the default."""
-        try:
-            count = operator.index(threads)
-        except TypeError:
-            count = -1
-        if not 0 <= count <= MAX_THREADS:
-            raise UsageError(f"set_threads: takes a number from 0 to {MAX_THREADS}, not {threads!r}")
-        self.c.host_set_threads(count)
+        self.c.host_set_threads(whole("set_threads", threads, 0, MAX_THREADS))
 
     def open_device(self, name: str, device: c_void_p) -> None:
         """The caller closes it, even if a warning becomes an exception once it is open."""

@@ -293,6 +293,7 @@ class State:
         field is set; MPI's ranks number them along x first. The library has to be built with MPI, which somebody, such
         as mpi4py, has started. Ghosts then come from the other blocks, and all processes have to make the same calls
         in the same order."""
+        along_x, along_y = (libraries.whole("share", blocks, 1, libraries.MAX_BLOCKS) for blocks in (along_x, along_y))
         self.c.join(along_x * along_y)
         self.call(self.c.state_share, along_x, along_y)
 
