@@ -222,6 +222,15 @@ def test_variants_of_a_run(save, tmp_path):
     assert [runs.describe(key).endswith("dynamic") for key, _ in for_both] == 4 * [False] + 4 * [True]
 
 
+def test_variants_without_a_row_in_common(save, tmp_path):
+    """No figure is left beside the error."""
+    whole = run_of()
+    for row, name in zip(whole["results"], ("static", "dynamic", "static", "dynamic")):
+        row["variant"] = name
+    fails(INPUT, "no other run has a row of the same", save("a.json", whole))
+    assert [file.name for file in tmp_path.iterdir()] == ["a.json"]
+
+
 def test_labels_are_what_differs(save):
     """In JSON settings may be an object or a text."""
     read = [runs.read(save("a.json", run_of())),
