@@ -1355,6 +1355,16 @@ def test_no_netcdf(fails, tmp_path, content):
     fails(INPUT, r"bad\.nc: not a netCDF file", path)
 
 
+def test_damage_that_ends_the_library(fails, plain, tmp_path, monkeypatch):
+    """By a signal: of netCDF's, this attribute does so, and numbers of 16 bytes; of HDF5's, some changed bytes."""
+    path = tmp_path / "bad.nc"
+    with copied(plain, path) as file:
+        file["temp"].attrs["DIMENSION_LIST"] = [1, 2]
+    fails(INPUT, r"bad\.nc: not a netCDF file that can be read, or a damaged one", path)
+    monkeypatch.setattr("miniapp.importer.source.opened", lambda _: os.kill(os.getpid(), signal.SIGSEGV))
+    fails(INPUT, r"plain\.nc: not a netCDF file .* it ends the libraries of netCDF and HDF5 by signal 11", plain)
+
+
 def test_no_file(fails, tmp_path):
     fails(INPUT, r"none\.nc: No such file", tmp_path / "none.nc")
     fails(INPUT, "Not a file", tmp_path)

@@ -3,6 +3,7 @@
 import dataclasses
 import errno
 import fcntl
+import os
 
 import h5py
 import netCDF4
@@ -57,8 +58,30 @@ def is_being_written(file):
     return False
 
 
-def open_file(path):
+def opened(path):
+    """The Dataset, without texts, and how many bytes its file needs."""
     import xarray  # pylint: disable=import-outside-toplevel  # takes a second, and the names above do without
+    texts, _ = axes.odd_datasets(path)
+    if texts:
+        note(f"{path}: left out, since they are text: {', '.join(texts)}")
+    return xarray.open_dataset(path, engine="netcdf4", decode_times=False, drop_variables=texts), least_size(path)
+
+
+def check_survives(function, path):
+    """Calls it in a child: on some files that are damaged, or hold numbers of more than 8 bytes, the libraries of HDF5
+    and netCDF end a process by a signal."""
+    child = os.fork()
+    if child == 0:
+        try:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+            function(path)
+        finally:
+            os._exit(0)  # the parent raises the child's exceptions itself
+    if os.WIFSIGNALED(status := os.waitpid(child, 0)[1]):
+        raise RuntimeError(f"it ends the libraries of netCDF and HDF5 by signal {os.WTERMSIG(status)}")
+
+
+def open_file(path):
     try:
         if not path.is_file():
             raise OSError(errno.ENOENT, "No such file" if not path.exists() else "Not a file")
@@ -68,11 +91,8 @@ def open_file(path):
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}") from error
     try:
-        texts, _ = axes.odd_datasets(path)
-        if texts:
-            note(f"{path}: left out, since they are text: {', '.join(texts)}")
-        dataset = xarray.open_dataset(path, engine="netcdf4", decode_times=False, drop_variables=texts)
-        needed = least_size(path)
+        check_survives(opened, path)
+        dataset, needed = opened(path)
     except Exception as error:  # whatever the libraries make of somebody's file
         raise Unusable(f"{path}: not a netCDF file that can be read, or a damaged one "
                        f"({type(error).__name__}: {error})") from error
