@@ -1061,6 +1061,13 @@ def test_snapshot_on_metres(drawn, tmp_path):
     assert g["x"][0] == -3500 and (g["coriolis_t"] == 1e-4).all()
 
 
+def another_shape(name):
+    def change(file):
+        del file[name]
+        file[name] = np.zeros((3, 4))
+    return change
+
+
 @pytest.mark.parametrize("pattern, change, arguments", [
     ("2 records along 'Time', expected a choice", None, []),
     ("2 records along 'Time', expected --time from 0 to 1", None, ["--time", "2"]),
@@ -1072,6 +1079,8 @@ def test_snapshot_on_metres(drawn, tmp_path):
     ("missing: forc_tke_surface", drop("forc_tke_surface"), ["--time", "1"]),
     ("'setup_settings' cannot be read", lambda file: file.attrs.modify("setup_settings", "{"),
      ["--time", "1"]),
+    (r"beta has shape \(3, 4\), expected \(11, 7\), as salt has", another_shape("beta"), ["--time", "1"]),
+    (r"u has shape \(3, 4\), expected \(6, 11, 7\), as salt has", another_shape("u"), ["--time", "1"]),
     ("not a restart of Veros", None, ["--time", "1", "--restart", SNAPSHOT]),
     ("No such file|not a restart", None, ["--time", "1", "--restart", "none.h5"]),
 ])
@@ -1346,6 +1355,11 @@ def test_refused(fails, tmp_path, what):
             data[name].attrs = ocean()[name].attrs
     path = save(data, tmp_path / "bad.nc", QUICKLY)
     fails(INPUT, pattern, path, *arguments)
+
+
+def test_no_rows(fails, tmp_path):
+    fails(INPUT, "'lat' has no point along 'lat', expected one or more",
+          save(ocean().isel(lat=slice(0, 0)), tmp_path / "bad.nc"))
 
 
 @pytest.mark.parametrize("content", [b"", b"CDF\x01", b"\x89HDF\r\n\x1a\n", b"a,b\n1,2\n"])

@@ -183,6 +183,8 @@ def load(path, variable):
     packing.check(path, variable)  # first: newer xarrays turn values into text by a scale_factor of text
     if variable.dtype.kind not in "iufb":
         raise Unusable(f"{path}: '{variable.name}' holds no numbers")
+    if empty := [name for name, length in variable.sizes.items() if length == 0]:
+        raise Unusable(f"{path}: '{variable.name}' has no point along '{empty[0]}', expected one or more")
     check_stored(path, variable.name)
     try:
         values = np.asarray(variable.values, float)

@@ -342,7 +342,7 @@ def check_ranges(path, g):
                            f"expected {field.range}; the first is {place_of(name, bad[0])}")
 
 
-def check_shapes(path, g):
+def check_shapes(path, g, halo):
     lengths = {}
     for name, values in g.items():
         for axis, length in lengths_along(name, values).items():
@@ -350,11 +350,14 @@ def check_shapes(path, g):
             if length != known:
                 hint = f": one may have ghosts, then add --halo {HALO}" if abs(length - known) == 2 * HALO else ""
                 raise Unusable(f"{path}: {name} has {length} points along {axis}, but {first} has {known}{hint}")
+            if axis in "xy" and length <= 2 * halo:
+                raise Unusable(f"{path}: {name} has {length} points along {axis}, expected {2 * halo + 1} or more, "
+                               f"since {2 * halo} of them are ghosts")
 
 
 def finish(path, g, cyclic, halo, fills):
     """Masks, and values on land."""
-    check_shapes(path, g)
+    check_shapes(path, g, halo)
     add_masks(path, g, cyclic, halo)
     for name in [name for name in g if name in table.fields() and table.fields()[name].type.is_real]:
         clean(path, g, table.fields()[name], fills.get(name))

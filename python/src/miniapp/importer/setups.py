@@ -25,7 +25,7 @@ class Setup:
         """The records of the first of these that has some on such axes."""
         for name in names:
             if self.snapshot.has(name) and self.snapshot.dataset[name].dims[-len(axes) - 1:] == ("nmonths", *axes):
-                return self.snapshot[name]
+                return self.snapshot.filled(name)
         return None
 
     def now(self, records):

@@ -15,6 +15,7 @@ import numpy as np
 from . import axes, closures, forcing, grid, setups, table
 from .problem import Unusable, note
 
+COORDINATES = {"xt": "x", "yt": "y", "yu": "y"}
 GRID = ("dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "zt", "zw")
 STATE = ("temp", "salt", "u", "v")
 SOURCES = ("K_diss_v", "P_diss_v", "P_diss_adv", "P_diss_nonlin", "K_diss_bot")
@@ -101,9 +102,18 @@ class Snapshot:
             variable = self.source.record(self.path, variable, "Time")
         return np.ascontiguousarray(axes.load(self.path, variable))
 
-    def __getitem__(self, name):
+    def filled(self, name):
         values = self.raw(name)
         return np.where(np.isnan(values), 0.0, values)
+
+    def __getitem__(self, name):
+        """A field, which lies on the grid of salt, or something else."""
+        values = self.filled(name)
+        lengths = dict(zip("zyx", self.dataset["salt"].shape[-3:]))
+        own = COORDINATES.get(name) or (table.fields()[name].axes if name in table.fields() else None)
+        if own and values.shape != (expected := tuple(lengths[axis] for axis in own)):
+            raise Unusable(f"{self.path}: {name} has shape {values.shape}, expected {expected}, as salt has")
+        return values
 
     def begin(self, settings):
         """The time at which the record's step began, without the digits that days lack."""
@@ -338,7 +348,7 @@ def restoring(g, tracer, letter, snapshot):
     if not all(snapshot.has(name) and snapshot.dataset[name].dims[-2:] in (("yt", "xt"), ("Time", "yt"), ("yt",))
                for name in names):
         return {}
-    star, rest = (values if values.ndim == 2 else values[:, None] for values in map(snapshot.__getitem__, names))
+    star, rest = (values if values.ndim == 2 else values[:, None] for values in map(snapshot.filled, names))
     made = rest * (star - snapshot[tracer][-1]) * g["maskT"][-1]
     if np.abs(made - flux).max() > 1e-12 * np.abs(flux).max():
         note(f"{', '.join(names)}: not taken, since they do not make forc_{tracer}_surface")
