@@ -289,6 +289,10 @@ IMPLAUSIBLE = {
     "no halo": ("attribute 'halo' is missing, and the outer two rings may be", lambda d: xarray.Dataset(
         {name: value for name, value in d.data_vars.items() if name not in ("maskU", "maskV", "maskW", "kbot")}
         | {"maskT": d.maskT.where((d.y > d.y[1]) & (d.y < d.y[-2]) & (d.x > d.x[1]) & (d.x < d.x[-2]), 0)})),
+    "few ghosts": ("has 4 points along x, expected 5 or more, since 4 of them are ghosts", lambda d: d.isel(
+        x=slice(0, 4)).assign_attrs(halo=2, cyclic_x=1)),
+    "a calendar": ("bad.nc: attribute 'calendar' is 'lunar', but must be one of CF's", lambda d: d.assign_attrs(
+        calendar="lunar")),
     "a setting": ("attribute dt_mom is '-1.0', expected", lambda d: d.assign_attrs(dt_mom=-1.0)),
 }
 

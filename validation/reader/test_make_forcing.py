@@ -42,8 +42,8 @@ def forcing(path, times=range(15, 360, 30), units="days since 2000-01-01", **mor
 
 def test_forcing_of_another_grid(make, tmp_path):
     wind = forcing(tmp_path / "wind.nc")
-    code, said = make(*OCEAN, "--forcing", wind, "--variable", "t_rest=dqdt", "--default", "s_flux=1e-7",
-                      output=tmp_path / "grid.h5")
+    code, said = make(*OCEAN, "--forcing", wind, "--variable", "t_rest=dqdt", "--default", "t_star=10",
+                      "--default", "s_flux=1e-7", output=tmp_path / "grid.h5")
     assert code == 0, said
     assert "s_flux: 1e-07, by --default" in said
     assert "12 records, again after 360 days" in said
@@ -105,6 +105,7 @@ def test_an_ocean_is_driven_by_it(make, miniapp, tmp_path):
     ((), {"times": (15, 45, 45)}, INPUT, "the times of 'tauu' are 0 to 30 days apart, expected evenly rising"),
     (("--period", 0), {}, USAGE, "--period 0: expected seconds above 0"),
     (("--variable", "t_flux=tauu"), {}, INPUT, "'tauu' is in 'Pa', expected W m-2"),
+    (("--variable", "t_rest=dqdt"), {}, INPUT, "example.nc: has t_rest but no t_star"),
     (("--variable", "t_star=sst"), {}, INPUT, "wind.nc: there is no variable 'sst', expected by --variable t_star=; "
      "there is: tauu, tauv, q, dqdt"),
     ((), {"q2": (ROW, np.zeros((12, len(LAT), len(LON))), {"units": "W m-2", "standard_name":

@@ -11,6 +11,8 @@ import numpy as np
 import xarray
 
 from .. import ghosts
+from ..inputs import opened
+from ..library import default
 from ..whole import printable, replacing
 from . import closures, complete, fields, figure, forcing, ocean, plausible, store, table, veros
 from .options import SETTINGS
@@ -119,6 +121,8 @@ def blaming(path):
     """Blames that output for a failure in the block."""
     try:
         yield
+    except Unusable:  # a ValueError, too
+        raise
     except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise Unwritable(f"{path}: cannot be written: {reason}") from error
@@ -131,7 +135,18 @@ def writing(path):
         yield name
 
 
-def write(chosen, g, root, is_degrees):
+def check_accepted(path, g, source):
+    """By the program's reader: its line is about the file that was about to be made."""
+    library = default()
+    wanted = [field.handle for field in table.fields().values() if {field.name, field.partner} & set(g)]
+    try:
+        with opened(library, path, wanted) as file:
+            library.c.input_check_pairs(file, library.defaults)
+    except Unusable as error:
+        raise Unusable(str(error).replace(str(path), source.name)) from error
+
+
+def write(chosen, g, root, is_degrees, source):
     """Both or none. The picture comes first: its name may ask for a format that cannot be drawn."""
     with blaming(chosen.figure):
         matplotlib = figure.find_matplotlib(chosen.figure.parent) if figure.DRAWN <= set(g) else None
@@ -142,6 +157,7 @@ def write(chosen, g, root, is_degrees):
             figure.draw(matplotlib, g, picture, "degrees" if is_degrees else "m", root["title"])
         with blaming(chosen.output):
             store.write(output, stored(g), axes_of(g), attributes_of(g, is_degrees), root)
+        check_accepted(output, g, source)
     if matplotlib:
         return chosen.output, chosen.figure
     note(f"no picture: it needs matplotlib, {', '.join(sorted(figure.DRAWN))}")
@@ -211,7 +227,7 @@ def build(chosen):
         g["x"], g["y"] = veros.METRES_A_KM * g["x"], veros.METRES_A_KM * g["y"]
     root = (root_attributes(chosen, settings, source.is_own or source.is_veros, cyclic, halo)
             | dates_of(source, settings))
-    written = write(chosen, g, root, is_degrees)
+    written = write(chosen, g, root, is_degrees, source)
     wet = [f"{np.sum(g[name] > 0)} of {g[name].size} {what}"
            for name, what in (("maskT", "cells"), ("kbot", "columns")) if name in g]
     if wet:
