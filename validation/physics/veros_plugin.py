@@ -39,6 +39,7 @@ veros.runtime_settings.update(backend=options.backend, num_proc=options.cut.spli
 from make_veros_external import solve_directly  # noqa: E402  pylint: disable=wrong-import-position
 from make_veros_ocean import BENCHMARK  # noqa: E402  pylint: disable=wrong-import-position
 from veros_acc import SmallSetup  # noqa: E402  pylint: disable=wrong-import-position
+from veros_random import choose  # noqa: E402  pylint: disable=wrong-import-position
 from veros import KernelOutput, distributed, restart, runtime_state, signals  # noqa: E402  pylint: disable=wrong-import-position
 from veros import veros_kernel, veros_routine  # noqa: E402  pylint: disable=wrong-import-position
 from veros.diagnostics.averages import Averages  # noqa: E402  pylint: disable=wrong-import-position
@@ -182,7 +183,8 @@ def agree(switches, change=None, by=lambda kind: kind):
 
 
 def remnants(switches):
-    return [REMNANTS] if switches.get("enable_tke_superbee_advection") else []
+    has_tke = switches.get("enable_tke", True)
+    return [REMNANTS] if has_tke and switches.get("enable_tke_superbee_advection") else []
 
 
 def with_changes():
@@ -199,7 +201,20 @@ def every_variable(switches, change=lambda state: None):
     def changed_and_read(state):
         change(state)
         read_all(state)
-    return beside(lambda kind, seed: all_read(start(kind, switches, changed_and_read, seed)))
+    return beside(lambda kind, seed: all_read(start(kind, switches, changed_and_read, seed)), *remnants(switches))
+
+
+def at_random(seed):
+    """Switches at random, and a setup that changes some variables after each step and reads others."""
+    def act(state):
+        vs, rng = state.variables, np.random.default_rng([seed, int(state.variables.itt)])
+        for name in fields_in_space(state):
+            what = rng.random()
+            if what < 0.1 and name not in ("dHd", "K_gm"):  # of which Veros makes B1_gm and B2_gm then
+                setattr(vs, name, getattr(vs, name) * 1.001)
+            elif what < 0.2:
+                getattr(vs, name)
+    return every_variable(choose(seed), act)
 
 
 def more_mixed(state):
@@ -842,6 +857,7 @@ CASES = {
     "values of a restart of the plug-in for itself": lambda: values_after_restart(WithPlugin, WithPlugin),
     "every variable": lambda: every_variable({}),
     "every variable of a basin": lambda: every_variable({**OTHERS["basin"], **PARTLY["lateral diffusion"]}, more_mixed),
+    **{f"at random {seed}": lambda seed=seed: at_random(seed) for seed in range(30)},
     "a dye": dyed,
     "passive tracers": lambda: passive({}),
     "passive tracers of a basin": lambda: passive(OTHERS["basin"]),
