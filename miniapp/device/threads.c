@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 /* The smaller of the affinity mask and the quota of the control group. */
 int miniapp_host_cpus(void)
@@ -59,6 +61,21 @@ static enum miniapp_status check_count(char reason[DEVICE_TEXT])
 }
 
 #if defined(__clang__)
+/* libomp notes in shared memory that the process has it, and a process that finds no page left
+ * there ends by SIGBUS. */
+static enum miniapp_status check_shared_memory(char reason[DEVICE_TEXT])
+{
+    struct statvfs shared;
+    char note[64];
+    snprintf(note, sizeof(note), "/dev/shm/__KMP_REGISTERED_LIB_%d_%d", (int)getpid(),
+             (int)getuid());
+    if (access(note, F_OK) == 0 || statvfs("/dev/shm", &shared) != 0 || shared.f_blocks == 0 ||
+        shared.f_bavail > 0)
+        return MINIAPP_DONE;
+    snprintf(reason, DEVICE_TEXT, "/dev/shm is full, but the OpenMP runtime needs a page of it");
+    return MINIAPP_DEVICE;
+}
+
 static const char *const names_of_stack[] = {"KMP_STACKSIZE", "OMP_STACKSIZE", "GOMP_STACKSIZE"};
 
 static size_t stack_of_threads(void)
@@ -66,6 +83,12 @@ static size_t stack_of_threads(void)
     return kmp_get_stacksize_s();
 }
 #else
+static enum miniapp_status check_shared_memory(char reason[DEVICE_TEXT])
+{
+    (void)reason;
+    return MINIAPP_DONE;
+}
+
 static const char *const names_of_stack[] = {"OMP_STACKSIZE", "GOMP_STACKSIZE"};
 
 /* Reads a stack size as GCC's runtime does: a whole number and perhaps a unit, with spaces around
@@ -105,6 +128,13 @@ static size_t stack_of_threads(void)
     return bytes;
 }
 #endif
+
+/* Before the first call of the runtime. */
+static enum miniapp_status check_surroundings(char reason[DEVICE_TEXT])
+{
+    TRY(check_count(reason));
+    return check_shared_memory(reason);
+}
 
 /* A thread would crash, and not say why. */
 static enum miniapp_status check_stack(size_t bytes, char reason[DEVICE_TEXT])
@@ -203,7 +233,7 @@ enum miniapp_status threads_refused(int threads, char reason[DEVICE_TEXT])
     if (tried > 0 && tried >= (threads > 0 ? threads : omp_get_max_threads()))
         return MINIAPP_DONE;
     pthread_once(&watching, watch_forks);
-    TRY(check_count(reason));
+    TRY(check_surroundings(reason));
     if (!may_start_threads()) {
         omp_set_num_threads(tried = 1);
         snprintf(reason, DEVICE_TEXT,
@@ -249,7 +279,7 @@ enum miniapp_status miniapp_host_set_threads(int threads)
     char reason[DEVICE_TEXT];
     if (threads < 0 || threads > MAX_THREADS)
         return fail(MINIAPP_USAGE, "there can be 1 to %d threads, not %d", MAX_THREADS, threads);
-    enum miniapp_status status = check_count(reason);
+    enum miniapp_status status = check_surroundings(reason);
     if (!status && !at_first)
         at_first = getenv("OMP_NUM_THREADS") ? omp_get_max_threads() : miniapp_host_cpus();
     const int wanted = threads > 0 ? threads : may_start_threads() ? at_first : 1;

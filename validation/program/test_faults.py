@@ -172,6 +172,17 @@ def test_any_limit_of_address_space(miniapp, small):
     assert codes[-1] == DONE and codes == sorted(codes, reverse=True), codes
 
 
+@pytest.mark.every_compiler
+def test_shared_memory_that_is_full(miniapp, small):
+    """LLVM's runtime needs a page of it to start; GCC's needs none."""
+    done = in_a_namespace(miniapp, 'mount -t tmpfs -o size=16k tmpfs /dev/shm && ! dd if=/dev/zero of=/dev/shm/all '
+                          'bs=4k 2>/dev/null', [], "-k", "eos", small)
+    if miniapp.is_gcc:
+        assert done.returncode == DONE, done
+    else:
+        assert_failed(done, DEVICE, "/dev/shm is full, but the OpenMP runtime needs a page of it")
+
+
 # What a control group says of its memory: version 2, and version 1, where it is in a folder.
 GROUPS = {2: ("memory.max", "memory.current", "memory.stat", ""),
           1: ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat",
