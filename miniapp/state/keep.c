@@ -118,29 +118,30 @@ static void solved(void *context, int iterations, int nests, double left)
     kept->solution = (struct miniapp_solution){true, iterations, nests, left};
 }
 
-/* The state knows whose memory it has to free before its own, because plans may be freed later. */
-static void keep_for(struct miniapp_state *state, struct kept *kept)
+/* Whether a field is of the grid: a line, a mask or an index. */
+static bool is_of_grid(const struct slot *slot)
 {
-    if (kept->state)
-        return;
-    kept->state = state;
-    kept->next = state->kept;
-    state->kept = kept;
+    return slot && (!miniapp_is_real(slot->field->type) || miniapp_field_rank(slot->field) <= 1);
 }
 
-static void leave_state(const struct kept *kept)
+struct kept *kept_for(struct miniapp_state *state, const struct miniapp_kernel *kernel,
+                      struct slot *const *slots)
 {
-    struct kept **at = &kept->state->kept;
-    while (*at != kept)
-        at = &(*at)->next;
-    *at = kept->next;
+    struct slot *grid[MOST_ARGUMENTS] = {0};
+    for (size_t i = 0; i < kernel->argument_count; i++)
+        grid[i] = is_of_grid(slots[i]) ? slots[i] : NULL;
+    struct kept *kept = state->kept;
+    while (kept && (kept->kernel != kernel || memcmp(kept->grid, grid, sizeof(grid)) != 0))
+        kept = kept->next;
+    if (kept || !(kept = calloc(1, sizeof(*kept))))
+        return kept;
+    *kept = (struct kept){.state = state, .next = state->kept, .kernel = kernel};
+    memcpy(kept->grid, grid, sizeof(grid));
+    return state->kept = kept;
 }
 
 void forget(struct kept *kept)
 {
-    if (!kept->state)
-        return;
-    leave_state(kept);
     for (size_t i = 0; i < kept->host_pieces; i++)
         free(kept->host[i]);
     for (size_t i = 0; i < kept->device_pieces; i++)
@@ -150,22 +151,26 @@ void forget(struct kept *kept)
     free(kept->host);
     miniapp_plan_free(kept->whole_plan);
     miniapp_state_free(kept->whole);
-    *kept = (struct kept){0};
+    const struct kept was = *kept;
+    *kept = (struct kept){.state = was.state, .next = was.next, .kernel = was.kernel};
+    memcpy(kept->grid, was.grid, sizeof(was.grid));
 }
 
-/* Whether a field is of the grid: a line, a mask or an index. */
-static bool is_of_grid(const struct slot *slot)
+void keep_free(struct miniapp_state *state)
 {
-    return !miniapp_is_real(slot->field->type) || miniapp_field_rank(slot->field) <= 1;
+    for (struct kept *kept = state->kept, *next; kept; kept = next) {
+        next = kept->next;
+        forget(kept);
+        free(kept);
+    }
 }
 
 /* How often the grid's fields among a kernel's arguments were set. */
-static size_t changes_of_grid(const struct miniapp_kernel *kernel, struct slot *const *slots)
+static size_t changes_of_grid(const struct kept *kept)
 {
     size_t changes = 0;
-    for (size_t i = 0; i < kernel->argument_count; i++)
-        if (slots[i] && is_of_grid(slots[i]))
-            changes += slots[i]->changes;
+    for (size_t i = 0; i < kept->kernel->argument_count; i++)
+        changes += kept->grid[i] ? kept->grid[i]->changes : 0;
     return changes;
 }
 
@@ -177,14 +182,12 @@ static bool same_settings(const struct miniapp_settings *a, const struct miniapp
     return true;
 }
 
-struct keeper keeper_of(struct miniapp_state *state, struct kept *kept,
-                        const struct miniapp_kernel *kernel, struct slot *const *slots)
+struct keeper keeper_of(struct miniapp_state *state, struct kept *kept)
 {
-    const size_t changes = changes_of_grid(kernel, slots);
+    const size_t changes = changes_of_grid(kept);
     if (kept->host_pieces > 0 && (kept->changes != changes || kept->cyclic_x != state->cyclic_x ||
                                   !same_settings(&kept->settings, &state->settings)))
         forget(kept);
-    keep_for(state, kept);
     kept->changes = changes;
     kept->settings = state->settings;
     kept->cyclic_x = state->cyclic_x;
@@ -244,10 +247,10 @@ static double *room_for(const struct miniapp_state *whole, const struct miniapp_
 }
 
 enum miniapp_status whole_run(struct miniapp_state *state, struct kept *kept,
-                              const struct miniapp_kernel *kernel, struct slot *const *slots)
+                              struct slot *const *slots)
 {
-    const size_t changes = changes_of_grid(kernel, slots);
-    keep_for(state, kept);
+    const struct miniapp_kernel *const kernel = kept->kernel;
+    const size_t changes = changes_of_grid(kept);
     const bool is_new = !kept->whole || kept->changes != changes;
     enum miniapp_status status = kept->whole ? MINIAPP_DONE : open_whole(state, kept, kernel);
     OWNED double *const values = status ? NULL : room_for(kept->whole, kernel);

@@ -18,7 +18,7 @@ struct bound_step {
     size_t scratch[MOST_ARGUMENTS];    /* the number of one that is */
     size_t bytes[MOST_ARGUMENTS];      /* that the scratch needs */
     enum use later[MOST_ARGUMENTS];    /* what comes after, in this run or in the next one */
-    struct kept kept;
+    struct kept *kept;
     double seconds;
 };
 
@@ -125,6 +125,8 @@ static enum miniapp_status bind_step(struct miniapp_plan *plan, const struct ste
         else
             TRY(bind_slot(plan, step, i, field, bindings));
     }
+    step->kept = kept_for(plan->state, kernel, step->slot);
+    TRY(allocated(step->kept, "what a kernel keeps"));
     TRY(check_aliases(step));
     return check_settings_of(state, kernel);
 }
@@ -265,8 +267,6 @@ enum miniapp_status miniapp_plan_create(struct miniapp_state *state,
 void miniapp_plan_free(struct miniapp_plan *plan)
 {
     if (plan) {
-        for (size_t s = 0; plan->steps && s < plan->count; s++)
-            forget(&plan->steps[s].kept);
         free(plan->steps);
         free(plan->levels);
     }
@@ -358,9 +358,9 @@ static enum miniapp_status prepare(struct miniapp_state *state, struct bound_ste
 static enum miniapp_status run_step(struct miniapp_state *state, struct bound_step *step)
 {
     if (step->kernel->is_whole && state->exchange) {
-        const enum miniapp_status status = whole_run(state, &step->kept, step->kernel, step->slot);
+        const enum miniapp_status status = whole_run(state, step->kept, step->slot);
         if (status)
-            forget(&step->kept);
+            forget(step->kept);
         return status;
     }
     if (step->kernel->is_whole && lacks_parts(state))
@@ -369,7 +369,7 @@ static enum miniapp_status run_step(struct miniapp_state *state, struct bound_st
     const struct miniapp_kernel *const kernel = step->kernel;
     const struct totals totals = totals_of(state);
     void *argument[MOST_ARGUMENTS];
-    const struct keeper keeper = keeper_of(state, &step->kept, kernel, step->slot);
+    const struct keeper keeper = keeper_of(state, step->kept);
     const struct kernel_call call = {state->grid, state->settings.value, argument, &totals,
                                      &keeper,     state->cyclic_x};
     state->kernel_status = MINIAPP_DONE;
@@ -383,7 +383,7 @@ static enum miniapp_status run_step(struct miniapp_state *state, struct bound_st
             step->slot[i]->is_checked = true;
         }
     if (state->kernel_status)
-        forget(&step->kept);
+        forget(step->kept);
     return state->kernel_status;
 }
 
@@ -465,8 +465,8 @@ static bool is_counted(const struct miniapp_plan *plan, size_t step, size_t argu
 struct miniapp_solution miniapp_plan_solution(const struct miniapp_plan *plan)
 {
     for (size_t s = 0; s < plan->count; s++)
-        if (plan->steps[s].kept.solution.is_there)
-            return plan->steps[s].kept.solution;
+        if (plan->steps[s].kept->solution.is_there)
+            return plan->steps[s].kept->solution;
     return (struct miniapp_solution){0};
 }
 
@@ -478,7 +478,7 @@ double miniapp_plan_bytes(const struct miniapp_plan *plan)
     size_t scratch[MOST_ARGUMENTS] = {0};
     for (size_t s = 0; s < plan->count; s++) {
         const struct bound_step *const step = &plan->steps[s];
-        bytes += step->kept.device_bytes;
+        bytes += step->kept->device_bytes;
         for (size_t i = 0; i < step->kernel->argument_count; i++) {
             if (step->slot[i] && needs(plan->state, step, i) && !is_counted(plan, s, i))
                 bytes += (double)slot_bytes(plan->state, step->slot[i]);

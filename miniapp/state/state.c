@@ -98,8 +98,7 @@ void miniapp_state_free(struct miniapp_state *state)
     if (!state)
         return;
     const int number = state->device->number;
-    while (state->kept)
-        forget(state->kept);
+    keep_free(state);
     for (size_t i = 0; i < state->slot_count; i++) {
         backend_of(state)->release(number, state->slots[i]->device);
         free(state->slots[i]->host);

@@ -257,11 +257,14 @@ void forcing_free(struct miniapp_state *state);
 
 /* ---- keep.c: sums over the whole ocean, and memory that kernels keep between calls ---- */
 
-/* A kernel's memory, and what it depends on. */
+/* A kernel's memory, which all plans share that run the kernel on the same grid, and what it
+ * depends on. */
 struct kept {
-    struct miniapp_state *state; /* NULL: it has none */
-    struct kept *next;           /* of the same state */
-    void **host, **device;       /* pieces of memory */
+    struct miniapp_state *state;
+    struct kept *next; /* of the same state */
+    const struct miniapp_kernel *kernel;
+    struct slot *grid[MOST_ARGUMENTS]; /* those of the arguments that are the grid's */
+    void **host, **device;             /* pieces of memory */
     size_t host_pieces, device_pieces;
     double device_bytes;
     struct miniapp_solution solution;
@@ -274,11 +277,15 @@ struct kept {
 
 /* Hands a kernel's memory to it, after it is cleared if what it depends on has changed. `slots` are
  * those of its arguments. */
-struct keeper keeper_of(struct miniapp_state *state, struct kept *kept,
-                        const struct miniapp_kernel *kernel, struct slot *const *slots);
 
-/* Frees it. */
+/* That of a kernel with these arguments; NULL if there is no memory for it. The state frees it. */
+struct kept *kept_for(struct miniapp_state *state, const struct miniapp_kernel *kernel,
+                      struct slot *const *slots);
+struct keeper keeper_of(struct miniapp_state *state, struct kept *kept);
+
+/* Frees the kernel's memory. */
 void forget(struct kept *kept);
+void keep_free(struct miniapp_state *state);
 
 /* The totals for kernels of a state, which use its state_room. */
 struct totals totals_of(struct miniapp_state *state);
@@ -287,7 +294,7 @@ struct totals totals_of(struct miniapp_state *state);
  * the outputs. All processes call it, and compute the same; later calls for the same grid need no
  * more memory, and agree once, at their beginning. */
 enum miniapp_status whole_run(struct miniapp_state *state, struct kept *kept,
-                              const struct miniapp_kernel *kernel, struct slot *const *slots);
+                              struct slot *const *slots);
 
 /* ---- flow.c ---- */
 
