@@ -1,8 +1,9 @@
 /*
  * The levels of elliptic.h, made once on the host from the couplings of the finest. An aggregate's
- * equation is what its unknown, spread by its cells' weights, makes of theirs (Galerkin's), but for
- * the faces that it shares with the next one: their couplings are about halved where it is two
- * cells long, because the distance doubles.
+ * unknown, times a weight, approximates its cells' x. Its equation makes it lose what its cells
+ * lose where x is smooth: couplings and excesses are fitted to waves after some relaxations. Where
+ * these are small, Galerkin's equations decide, whose couplings are divided by the distance of the
+ * aggregates.
  */
 #ifndef PHYSICS_LEVELS_H
 #define PHYSICS_LEVELS_H
@@ -12,6 +13,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { WAVES = 4, RELAXATIONS = 6 };
+static const double WAVE_LENGTH = 28; /* in cells */
+static const double DOUBT = 0.01;     /* the weight of Galerkin's equations in the fit */
 
 /* A problem: its levels; the finest's couplings, excess, right-hand side, solution and an array to
  * work in, in double; the sweeps of the cycle and, behind them, those of a step and of the finest
@@ -174,51 +179,150 @@ static inline void join_cells(struct level *l, const struct couplings *c, int32_
     l[1] = level_of((l->nx + l->cells_x - 1) / l->cells_x, rows);
 }
 
-/* The half of an aggregate beside a face, as a part of the distance across the face: where it has a
- * second cell, a half if the coupling to that is as strong. */
-static inline double half_beside(double coupling, double inside)
+/* Couples aggregates by their faces, whose couplings are divided by the distance of the aggregates'
+ * centres, in cells. */
+static inline void couple_aggregates(const struct level *l, const struct couplings *c,
+                                     const struct couplings *to)
 {
-    return inside > 0 ? coupling / (coupling + inside) : 0;
-}
-
-/* Adds a face's energy, coupling (weight v - weight_beyond v_beyond)^2, to the aggregates on both
- * sides, which may be one. */
-static inline void add_face(double *across, double *excess, count sum, count beyond,
-                            double coupling, double weight, double weight_beyond)
-{
-    excess[sum] += coupling * weight * (weight - weight_beyond);
-    excess[beyond] += coupling * weight_beyond * (weight_beyond - weight);
-    if (sum != beyond)
-        across[sum] += coupling * weight * weight_beyond;
-}
-
-static inline void add_cells(const struct level *fine, const struct couplings *from,
-                             const struct couplings *to)
-{
-    const count cells_x = fine->cells_x, nx = fine->nx, stride = fine->stride;
-    for (count j = 1; j <= fine->ny; j++) {
-        const int32_t *const row = fine->coarse_row + j;
-        const bool is_second = row[-1] == row[0], has_two_beyond = j < fine->ny && row[1] == row[2];
-        for (count i = 1; i <= nx; i++) {
-            const count next = i % nx + 1;
-            const count o = j * stride + i, beside = o - i + next, beyond = o + stride;
-            const count sum = aggregate_of(fine, i, j);
-            const count sum_beside = aggregate_of(fine, next, j);
-            const count sum_beyond = aggregate_of(fine, i, j + 1);
-            double east = from->east[o], north = from->north[o];
-            if (sum != sum_beside && cells_x == 2)
-                east /= 1 + half_beside(east, i % 2 ? 0 : from->east[o - 1]) +
-                        half_beside(east, next < nx ? from->east[beside] : 0);
-            if (sum != sum_beyond)
-                north /= 1 + half_beside(north, is_second ? from->north[o - stride] : 0) +
-                         half_beside(north, has_two_beyond ? from->north[beyond] : 0);
-            const double weight = weight_of(from, o);
-            to->excess[sum] += weight * weight * from->excess[o];
-            add_face(to->east, to->excess, sum, sum_beside, east, weight, weight_of(from, beside));
-            add_face(to->north, to->excess, sum, sum_beyond, north, weight,
-                     weight_of(from, beyond));
+    for (count j = 1; j <= l->ny; j++) {
+        const int32_t *const row = l->coarse_row + j;
+        const bool is_second = row[-1] == row[0], has_two_beyond = j < l->ny && row[1] == row[2];
+        const double northward = 1 + 0.5 * (is_second + has_two_beyond);
+        for (count i = 1; i <= l->nx; i++) {
+            const count next = i % l->nx + 1, o = j * l->stride + i;
+            const count beside = o - i + next, beyond = o + l->stride;
+            const count sum = aggregate_of(l, i, j);
+            const double eastward = l->cells_x == 2 ? 1 + 0.5 * ((i % 2 == 0) + (next < l->nx)) : 1;
+            const double weight = weight_of(c, o);
+            if (sum != aggregate_of(l, next, j))
+                to->east[sum] += c->east[o] * weight * weight_of(c, beside) / eastward;
+            if (sum != aggregate_of(l, i, j + 1))
+                to->north[sum] += c->north[o] * weight * weight_of(c, beyond) / northward;
         }
     }
+}
+
+/* A cell of an aggregate, with a value x. */
+struct member {
+    count sum;
+    double weight, x;
+};
+
+static inline struct member member_at(const struct level *l, const struct couplings *c,
+                                      const double *x, count i, count j)
+{
+    const count o = j * l->stride + i;
+    return (struct member){aggregate_of(l, i, j), weight_of(c, o), x[o]};
+}
+
+/* Adds what two cells lose through their face: to each other's aggregate, times the difference of
+ * the aggregates' unknowns, and beyond that, times the unknowns. */
+static inline void add_face(double *across, double *excess, const double *unknown, double coupling,
+                            struct member cell, struct member beyond)
+{
+    const double lost = coupling * (cell.weight - beyond.weight);
+    excess[cell.sum] += lost * cell.x * unknown[cell.sum];
+    excess[beyond.sum] -= lost * beyond.x * unknown[beyond.sum];
+    if (cell.sum != beyond.sum)
+        across[cell.sum] += coupling * (beyond.weight * cell.x - cell.weight * beyond.x) *
+                            (unknown[cell.sum] - unknown[beyond.sum]);
+}
+
+static inline void add_losses(const struct level *l, const struct couplings *c, const double *x,
+                              const double *unknown, const struct couplings *to)
+{
+    for (count j = 1; j <= l->ny; j++)
+        for (count i = 1; i <= l->nx; i++) {
+            const count o = j * l->stride + i;
+            const struct member cell = member_at(l, c, x, i, j);
+            to->excess[cell.sum] += cell.weight * c->excess[o] * cell.x * unknown[cell.sum];
+            add_face(to->east, to->excess, unknown, c->east[o], cell,
+                     member_at(l, c, x, i % l->nx + 1, j));
+            add_face(to->north, to->excess, unknown, c->north[o], cell,
+                     member_at(l, c, x, i, j + 1));
+        }
+}
+
+/* Adds the squares of unknowns, and of their differences. */
+static inline void add_squares(const struct level *l, const double *unknown,
+                               const struct couplings *to)
+{
+    for (count j = 1; j <= l->ny; j++)
+        for (count i = 1; i <= l->nx; i++) {
+            const count o = j * l->stride + i;
+            to->east[o] += pow(unknown[o - i + i % l->nx + 1] - unknown[o], 2);
+            to->north[o] += pow(unknown[o + l->stride] - unknown[o], 2);
+            to->excess[o] += pow(unknown[o], 2);
+        }
+}
+
+/* A wave along x, y or a diagonal, relaxed: each equation in turn, without a right-hand side, gives
+ * its cell a value. */
+static inline void make_wave(const struct level *l, const struct couplings *c, int wave, double *x)
+{
+    const double pi = acos(-1), number = 2 * pi / WAVE_LENGTH, angle = pi / WAVES * wave;
+    for (int sweep = 0; sweep <= RELAXATIONS; sweep++)
+        for (count j = 1; j <= l->ny; j++)
+            for (count i = 1; i <= l->nx; i++) {
+                const count o = j * l->stride + i, south = o - l->stride;
+                const count east = o - i + i % l->nx + 1, west = i > 1 ? o - 1 : o + l->nx - 1;
+                const double along = cos(angle) * (double)i + sin(angle) * (double)j;
+                const double sum = c->east[o] * x[east] + c->east[west] * x[west] +
+                                   c->north[o] * x[o + l->stride] + c->north[south] * x[south];
+                x[o] = sweep > 0 ? c->root[o] * c->root[o] * sum : 0;
+                if (sweep == 0 && c->root[o] > 0)
+                    x[o] = sin(number * along);
+            }
+}
+
+/* The unknowns of aggregates whose cells' parts in them come nearest to x. */
+static inline void find_unknowns(const struct level *l, const struct couplings *c, const double *x,
+                                 double *unknown, double *squares)
+{
+    const size_t aggregates = (size_t)elements_of(l + 1);
+    memset(unknown, 0, aggregates * sizeof(*unknown));
+    memset(squares, 0, aggregates * sizeof(*squares));
+    for (count j = 1; j <= l->ny; j++)
+        for (count i = 1; i <= l->nx; i++) {
+            const struct member cell = member_at(l, c, x, i, j);
+            const double root = c->root[j * l->stride + i];
+            unknown[cell.sum] += root > 0 ? cell.weight * cell.x / (root * root) : 0;
+            squares[cell.sum] += root > 0 ? cell.weight * cell.weight / (root * root) : 0;
+        }
+    for (size_t sum = 0; sum < aggregates; sum++)
+        unknown[sum] = squares[sum] > 0 ? unknown[sum] / squares[sum] : 0;
+}
+
+/* Makes the equations of aggregates; false without memory. Excesses are Galerkin's at first. */
+static inline bool add_cells(const struct level *l, const struct couplings *c,
+                             const struct couplings *sums)
+{
+    const size_t cells = (size_t)elements_of(l), aggregates = (size_t)elements_of(l + 1);
+    double *const x = calloc(cells + 8 * aggregates, sizeof(*x));
+    if (!x)
+        return false;
+    double *const unknown = x + cells, *const work = unknown + aggregates;
+    const struct couplings losses = couplings_in(work + aggregates, aggregates);
+    const struct couplings squares = couplings_in(losses.root, aggregates);
+    couple_aggregates(l, c, sums);
+    for (size_t o = 0; o < cells; o++)
+        x[o] = weight_of(c, (count)o);
+    for (size_t sum = 0; sum < aggregates; sum++)
+        unknown[sum] = 1;
+    add_losses(l, c, x, unknown, sums);
+    for (int wave = 0; wave < WAVES; wave++) {
+        make_wave(l, c, wave, x);
+        find_unknowns(l, c, x, unknown, work);
+        add_losses(l, c, x, unknown, &losses);
+        add_squares(l + 1, unknown, &squares);
+    }
+    for (size_t n = 0; n < 3 * aggregates; n++) {
+        const double first = sums->east[n];
+        const double fit = (losses.east[n] + DOUBT * first) / (squares.east[n] + DOUBT);
+        sums->east[n] = fmin(fmax(fit, first / 2), 2 * first);
+    }
+    free(x);
+    return true;
 }
 
 /* Makes a level, which has memory, and all that are coarser. */
@@ -235,11 +339,9 @@ static inline bool build_levels(const struct keeper *keeper, struct elliptic *e,
     const size_t elements = rows ? (size_t)elements_of(l + 1) : 0;
     double *const all = calloc(4 * elements, sizeof(*all));
     const struct couplings sums = couplings_in(all, elements);
-    bool is_done = rows && all && take_level_memory(keeper, l + 1, false);
-    if (is_done) {
-        add_cells(l, c, &sums);
-        is_done = build_levels(keeper, e, &sums) && put_level(keeper, l, c, &sums);
-    }
+    const bool is_done = rows && all && take_level_memory(keeper, l + 1, false) &&
+                         add_cells(l, c, &sums) && build_levels(keeper, e, &sums) &&
+                         put_level(keeper, l, c, &sums);
     free(all);
     free(rows);
     return is_done;

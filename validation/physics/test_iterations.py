@@ -9,7 +9,7 @@ import pytest
 from conftest import LONG
 from peers import external_mode, solvers
 
-MOST = {"pressure": 10, "stream": 20}
+MOST = {"pressure": 10, "stream": 10}
 # The largest grid takes 5 GB, and the three large ones together four minutes of an idle core.
 STEPS = {(30, 42): 60, (120, 84): 60} | ({(360, 160): 60, (1440, 720): 40, (3600, 1800): 8} if LONG else {})
 SHOWN = re.compile(r" (\d+) iterations of [\d.]+ .s(, [\d.]+ launches each)?, relative residual (\S+)\n")
