@@ -39,7 +39,7 @@ struct keeper {
     void *(*recall)(void *context);
     /* Cleared memory; NULL if there is none: then the step fails, too. */
     void *(*take_host)(void *context, size_t bytes);
-    void *(*take_device)(void *context, size_t bytes);
+    void *(*take_device)(void *context, size_t bytes); /* on a cache line */
     bool (*to_device)(void *context, void *device, const void *host, size_t bytes);
     /* Says that memory of its own is lacking, unless the step has failed already. */
     void (*lack_memory)(void *context);

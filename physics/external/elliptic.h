@@ -89,11 +89,6 @@ struct patch {
 /* The end of a loop along x: the host goes on to the end of a vector. */
 #define LOOP_END(end) HOST_OR_OFFLOAD(((end) + LANES - 2) / LANES * LANES + 1, end)
 
-/* The sum over the neighbours of a cell of coupling times value. */
-#define NEIGHBOURS(value)                                                                          \
-    (east[o] * value[o + 1] + east[o - 1] * value[o - 1] + north[o] * value[o + stride] +          \
-     north[o - stride] * value[o - stride])
-
 /* The residual without b, as a sum of differences, so that rounding of the diagonal plays no part.
  */
 #define LEFT_OF(x)                                                                                 \
@@ -111,51 +106,106 @@ struct patch {
                         *const from = s->from;                                                     \
     float *USABLE to = s->to;
 
-/* A degree of a polynomial with a root at 1 / more: x gains more (b - A x). Two rows at once share
- * what they read of each other. */
-INLINED void add_to_rows(const struct sweep *s, struct factors by, struct patch patch, int rows)
+/* A part of a row: a cache line where registers are as long, and else a cell. WEST_OF and EAST_OF
+ * give the part one cell to the west or east: a line comes from this one and the one beside it,
+ * since loads that cross two lines take twice as long. A loop over lines keeps what it has read. */
+#if defined(__AVX512F__) && !defined(PHYSICS_OFFLOAD)
+typedef float part __attribute__((vector_size(LANES * sizeof(float)), may_alias));
+#define WEST_OF(before, here)                                                                      \
+    __builtin_shufflevector(before, here, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,  \
+                            29, 30)
+#define EAST_OF(here, after)                                                                       \
+    __builtin_shufflevector(here, after, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)
+#define KEPT_OR_READ(kept, read) (kept)
+#define ALONG_PARTS
+#else
+typedef float part;
+#define WEST_OF(before, here) (before)
+#define EAST_OF(here, after) (after)
+#define KEPT_OR_READ(kept, read) (read)
+#define ALONG_PARTS ALONG_X
+#endif
+#define PART_AT(array) (*(const part *)(array))
+enum { PART = sizeof(part) / sizeof(float), ROWS = PART > 1 ? 4 : 2 };
+
+/* Multiplies rows by the matrix: for a degree of a polynomial with a root at 1 / more, by which x
+ * gains more (b - A x); for what x leaves of b, in shares of aggregates; or for what a step leaves
+ * of b, as a sum of differences, so that rounding of the diagonal plays no part. Rows share what
+ * they read of each other. */
+INLINED void multiply_rows(const struct sweep *s, struct factors by, struct patch patch, int rows,
+                           int kind)
 {
-    LEVEL_LOCALS
-    const count first = patch.low * stride;
-    ALONG_X
-    for (count i = begin; i < LOOP_END(end); i++) {
-        float next[2];
+    const struct level *const l = &s->level;
+    const bool is_step = kind == FOLLOW_STEP;
+    const count stride = l->stride, first = patch.low * stride;
+    const float *const x = is_step ? l->p : s->from, *const b = l->b;
+    const float *const east = is_step ? l->full_east : l->east;
+    const float *const north = is_step ? l->full_north : l->north;
+    const float keep = by.scale * (1 - by.more), gain = by.scale * by.more;
+    float *const to = is_step ? l->b : kind == RESTRICT ? l->y : s->to;
+    struct {
+        part before, here, west;
+    } kept[ROWS] __attribute__((unused));
+    for (int row = 0; row < rows; row++) {
+        const count o = first + row * stride + patch.begin;
+        kept[row].before = PART_AT(x + o - PART);
+        kept[row].here = PART_AT(x + o);
+        kept[row].west = PART_AT(east + o - PART);
+    }
+    ALONG_PARTS
+    for (count i = patch.begin; i < LOOP_END(patch.end); i += PART) {
+        part next[ROWS];
         for (int row = 0; row < rows; row++) {
             const count o = first + row * stride + i;
-            const float left = b[o] + by.scale * (NEIGHBOURS(from) - from[o]);
-            next[row] = by.scale * from[o] + by.more * left;
+            const part before = KEPT_OR_READ(kept[row].before, x[o - 1]);
+            const part here = KEPT_OR_READ(kept[row].here, x[o]);
+            const part west = KEPT_OR_READ(kept[row].west, east[o - 1]);
+            const part after = PART_AT(x + o + PART), beside = PART_AT(east + o);
+            const part base = is_step ? here : (part){0};
+            const part sum = beside * (EAST_OF(here, after) - base) +
+                             WEST_OF(west, beside) * (WEST_OF(before, here) - base) +
+                             PART_AT(north + o) * (PART_AT(x + o + stride) - base) +
+                             PART_AT(north + o - stride) * (PART_AT(x + o - stride) - base);
+            if (kind == ADD_DEGREE)
+                next[row] = gain * sum + (by.more * PART_AT(b + o) + keep * here);
+            else if (kind == RESTRICT)
+                next[row] = PART_AT(l->share + o) * (PART_AT(b + o) + sum - here);
+            else
+                next[row] =
+                    PART_AT(b + o) + PART_AT(l->root + o) * (sum - PART_AT(l->excess + o) * here);
+            KEPT_OR_READ(kept[row].before = here, (void)0);
+            KEPT_OR_READ(kept[row].here = after, (void)0);
+            KEPT_OR_READ(kept[row].west = beside, (void)0);
         }
         for (int row = 0; row < rows; row++)
-            to[first + row * stride + i] = next[row];
+            *(part *)(to + first + row * stride + i) = next[row];
     }
-    for (int row = 0; row < rows; row++)
-        CLOSE_RING(to + first + row * stride, nx, begin, end);
+    for (int row = 0; row < rows && kind != RESTRICT; row++)
+        CLOSE_RING(to + first + row * stride, l->nx, patch.begin, patch.end);
 }
 
-INLINED void add_degree(const struct sweep *s, struct factors by, struct patch patch)
+INLINED void multiply_patch(const struct sweep *s, struct factors by, struct patch patch, int kind)
 {
-    for (; HOST_OR_OFFLOAD(patch.low + 1 < patch.high, false); patch.low += 2)
-        add_to_rows(s, by, patch, 2);
+    for (; HOST_OR_OFFLOAD(patch.low + ROWS <= patch.high, false); patch.low += ROWS)
+        multiply_rows(s, by, patch, ROWS, kind);
     for (; patch.low < patch.high; patch.low++)
-        add_to_rows(s, by, patch, 1);
+        multiply_rows(s, by, patch, 1, kind);
 }
 
 /* The right-hand side of the coarser level: sums of what this one leaves. */
-INLINED void restrict_to(const struct sweep *s, struct patch patch)
+INLINED void restrict_to(const struct sweep *s, struct factors by, struct patch patch)
 {
     LEVEL_LOCALS
     const count start = (begin - 1) * cells_x + 1;
     const count stop = (end - 1) * cells_x < nx ? (end - 1) * cells_x + 1 : nx + 1;
+    const int32_t *const rows = s->level.fine_row;
+    const struct patch cells = {rows[patch.low], rows[patch.high], start, stop};
     float *const left = s->level.y;
+    multiply_patch(s, by, cells, RESTRICT);
+    for (count j = cells.low; j < cells.high && stop == nx + 1; j++)
+        left[j * stride + stop] = 0; /* if nx is odd, the last aggregate has no second */
     for (count row = patch.low; row < patch.high; row++) {
-        const count first = s->level.fine_row[row], last = s->level.fine_row[row + 1] - 1;
-        for (count j = first; j <= last; j++) {
-            ALONG_X
-            for (count o = j * stride + start; o < j * stride + LOOP_END(stop); o++)
-                left[o] = share[o] * (b[o] + NEIGHBOURS(from) - from[o]);
-            if (stop == nx + 1)
-                left[j * stride + stop] = 0; /* if nx is odd, the last aggregate has no second */
-        }
+        const count first = rows[row], last = rows[row + 1] - 1;
         const float *const low = left + first * stride, *const high = left + last * stride;
         const float both = last > first;
         float *const result = to + row * s->coarse_stride;
@@ -230,41 +280,25 @@ INLINED void take_step(const struct sweep *s, struct factors by, struct patch pa
         take_step_in_rows(s, by, patch, true);
 }
 
-/* The residual after the step. */
-INLINED void follow_step(const struct sweep *s, struct patch patch)
-{
-    const count nx = s->level.nx, stride = s->level.stride, begin = patch.begin, end = patch.end;
-    const float *const east = s->level.full_east, *const north = s->level.full_north;
-    const float *const excess = s->level.excess, *const root = s->level.root;
-    const float *const p = s->level.p;
-    float *const left = s->level.b;
-    for (count j = patch.low; j < patch.high; j++) {
-        ALONG_X
-        for (count o = j * stride + begin; o < j * stride + LOOP_END(end); o++)
-            left[o] += root[o] * LEFT_OF(p);
-        CLOSE_RING(left + j * stride, nx, begin, end);
-    }
-}
-
 INLINED void sweep_part(const struct sweep *s, struct factors by, struct patch patch)
 {
     if (s->kind == ADD_DEGREE)
-        add_degree(s, by, patch);
+        multiply_patch(s, by, patch, ADD_DEGREE);
     else if (s->kind == RESTRICT)
-        restrict_to(s, patch);
+        restrict_to(s, by, patch);
     else if (s->kind == PROLONG)
         prolong_from(s, patch);
     else if (s->kind == TAKE_STEP)
         take_step(s, by, patch);
     else
-        follow_step(s, patch);
+        multiply_patch(s, by, patch, FOLLOW_STEP);
 }
 
 /* Sweeps of one level go through a band of its rows together, each a row behind the one before, so
  * that memory is read once for all. The seams do what needs rows beyond the band. */
 INLINED void sweep_rows(const struct sweep *s, int sweeps, count band, count bands, bool is_seam)
 {
-    const count rows = s->level.ny, together = 2 + 640 / s->level.nx * 2; /* rows of a sweep */
+    const count rows = s->level.ny, together = 4 + 320 / s->level.nx * 4; /* rows of a sweep */
     const count low = band * rows / bands + 1;
     const count high = is_seam ? low : (band + 1) * rows / bands + 1;
     const int above = is_seam ? -1 : band > 0 ? 2 : 0;
@@ -274,7 +308,9 @@ INLINED void sweep_rows(const struct sweep *s, int sweeps, count band, count ban
             const count first = top - together - n, begin = low + above * n;
             const count last = top - n, end = high + below * n;
             count from = first > begin ? first : begin, to = last < end ? last : end;
-            if (from < to && s[n].kind == RESTRICT) {
+            if (from >= to)
+                continue;
+            if (s[n].kind == RESTRICT) {
                 from = s[n].level.coarse_row[from];
                 to = s[n].level.coarse_row[to];
             }
