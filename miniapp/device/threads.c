@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -61,16 +62,21 @@ static enum miniapp_status check_count(char reason[DEVICE_TEXT])
 }
 
 #if defined(__clang__)
-/* libomp notes in shared memory that the process has it, and a process that finds no page left
- * there ends by SIGBUS. */
+/* libomp notes in shared memory that the process has it. It ends by SIGBUS where it finds no page
+ * left there, or an empty note, which is that of a killed process of the same number. */
 static enum miniapp_status check_shared_memory(char reason[DEVICE_TEXT])
 {
     struct statvfs shared;
+    struct stat there;
     char note[64];
     snprintf(note, sizeof(note), "/dev/shm/__KMP_REGISTERED_LIB_%d_%d", (int)getpid(),
              (int)getuid());
-    if (access(note, F_OK) == 0 || statvfs("/dev/shm", &shared) != 0 || shared.f_blocks == 0 ||
-        shared.f_bavail > 0)
+    const bool has_note = stat(note, &there) == 0;
+    if (has_note && there.st_size == 0)
+        unlink(note);
+    else if (has_note)
+        return MINIAPP_DONE;
+    if (statvfs("/dev/shm", &shared) != 0 || shared.f_blocks == 0 || shared.f_bavail > 0)
         return MINIAPP_DONE;
     snprintf(reason, DEVICE_TEXT, "/dev/shm is full, but the OpenMP runtime needs a page of it");
     return MINIAPP_DEVICE;

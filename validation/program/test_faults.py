@@ -183,6 +183,14 @@ def test_shared_memory_that_is_full(miniapp, small):
         assert_failed(done, DEVICE, "/dev/shm is full, but the OpenMP runtime needs a page of it")
 
 
+@pytest.mark.every_compiler
+def test_a_note_of_a_killed_process(miniapp, small):
+    """LLVM's runtime would end at the empty note of a process that had the same number."""
+    note = "/dev/shm/__KMP_REGISTERED_LIB_$$_$(id -u)"
+    done = completed(["sh", "-c", f': >{note} && exec "$@"', "sh", *miniapp.command(*QUICK, "-k", "eos", small)])
+    assert done.returncode == DONE and not done.stderr, done
+
+
 # What a control group says of its memory: version 2, and version 1, where it is in a folder.
 GROUPS = {2: ("memory.max", "memory.current", "memory.stat", ""),
           1: ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat",
