@@ -63,7 +63,8 @@ static enum miniapp_status check_count(char reason[DEVICE_TEXT])
 
 #if defined(__clang__)
 /* libomp notes in shared memory that the process has it. It ends by SIGBUS where it finds no page
- * left there, or an empty note, which is that of a killed process of the same number. */
+ * left there, or an empty note, which is that of a killed process of the same number. Where it may
+ * not write, it does without. */
 static enum miniapp_status check_shared_memory(char reason[DEVICE_TEXT])
 {
     struct statvfs shared;
@@ -76,7 +77,8 @@ static enum miniapp_status check_shared_memory(char reason[DEVICE_TEXT])
         unlink(note);
     else if (has_note)
         return MINIAPP_DONE;
-    if (statvfs("/dev/shm", &shared) != 0 || shared.f_blocks == 0 || shared.f_bavail > 0)
+    if (access("/dev/shm", W_OK) != 0 || statvfs("/dev/shm", &shared) != 0 ||
+        shared.f_blocks == 0 || shared.f_bavail > 0)
         return MINIAPP_DONE;
     snprintf(reason, DEVICE_TEXT, "/dev/shm is full, but the OpenMP runtime needs a page of it");
     return MINIAPP_DEVICE;
