@@ -35,8 +35,8 @@ void VARIANT(expansion)(const struct kernel_call *call)
                 if (eq_of_state_type == 5)
                     expansion_row(salt + i, temp + i, magnitude(zt[z]), linear, drhodT + i,
                                   drhodS + i, ROW_PART(nx), true);
-                else
-                    expansion_row(salt + i, temp + i, magnitude(zt[z]), linear, drhodT + i,
+                else /* salt is not read, and may have no memory */
+                    expansion_row(temp + i, temp + i, magnitude(zt[z]), linear, drhodT + i,
                                   drhodS + i, ROW_PART(nx), false);
             }
 }

@@ -171,12 +171,15 @@ def test_roofline(miniapp, small, device):
         assert math.isclose(row["intensity"], row["flops"] / row["bytes"], rel_tol=1e-6)
 
 
-def test_bytes_follow_the_settings(miniapp, small):
-    """Salinity is read by TEOS-10 only."""
+@pytest.mark.parametrize("precision, linear, teos10", [
+    ("float64", [24, 40, 3], [32, 48, 175]), ("float32", [12, 20, 3], [16, 24, 175])])
+def test_bytes_follow_the_settings(miniapp, small, precision, linear, teos10):
+    """Salinity is read by TEOS-10 only, and has no memory with other equations."""
     def row(equation):
-        found, = miniapp.json(small, "-k", "expansion", "--set", f"eq_of_state_type={equation}")["results"]
+        found, = miniapp.json(small, "-k", "expansion", "--set", f"eq_of_state_type={equation}",
+                              "--precision", precision)["results"]
         return [round(found[name] / found["points"]) for name in ("bytes", "traffic_bytes", "flops")]
-    assert row(3) == [24, 40, 3] and row(5) == [32, 48, 175]
+    assert row(3) == linear and row(5) == teos10
 
 
 def test_flops_follow_the_pressure(miniapp, small):
