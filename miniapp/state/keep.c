@@ -174,11 +174,14 @@ static size_t changes_of_grid(const struct kept *kept)
     return changes;
 }
 
-static bool same_settings(const struct miniapp_settings *a, const struct miniapp_settings *b)
+/* Whether the kernel's settings are those of its memory. */
+static bool has_settings(const struct kept *kept, const struct miniapp_settings *now)
 {
-    for (size_t id = 0; id < SETTINGS; id++)
-        if (a->value[id] != b->value[id])
+    for (size_t i = 0; i < kept->kernel->setting_count; i++) {
+        const enum setting_id id = kept->kernel->settings[i];
+        if (kept->settings.value[id] != now->value[id])
             return false;
+    }
     return true;
 }
 
@@ -186,7 +189,7 @@ struct keeper keeper_of(struct miniapp_state *state, struct kept *kept)
 {
     const size_t changes = changes_of_grid(kept);
     if (kept->host_pieces > 0 && (kept->changes != changes || kept->cyclic_x != state->cyclic_x ||
-                                  !same_settings(&kept->settings, &state->settings)))
+                                  !has_settings(kept, &state->settings)))
         forget(kept);
     kept->changes = changes;
     kept->settings = state->settings;
