@@ -275,12 +275,11 @@ struct kept {
     struct miniapp_plan *whole_plan;
 };
 
-/* Hands a kernel's memory to it, after it is cleared if what it depends on has changed. `slots` are
- * those of its arguments. */
-
 /* That of a kernel with these arguments; NULL if there is no memory for it. The state frees it. */
 struct kept *kept_for(struct miniapp_state *state, const struct miniapp_kernel *kernel,
                       struct slot *const *slots);
+
+/* Hands a kernel's memory to it, after it is cleared if what it depends on has changed. */
 struct keeper keeper_of(struct miniapp_state *state, struct kept *kept);
 
 /* Frees the kernel's memory. */

@@ -1370,7 +1370,7 @@ def test_no_netcdf(fails, tmp_path, content):
 
 
 def test_damage_that_ends_the_library(fails, plain, tmp_path, monkeypatch):
-    """By a signal: of netCDF's, this attribute does so, and numbers of 16 bytes; of HDF5's, some changed bytes."""
+    """This attribute ends netCDF's by a signal, and so do numbers of 16 bytes; some changed bytes end HDF5's."""
     path = tmp_path / "bad.nc"
     with copied(plain, path) as file:
         file["temp"].attrs["DIMENSION_LIST"] = [1, 2]

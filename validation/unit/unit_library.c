@@ -395,8 +395,8 @@ TEST(run_refuses_no_kernel)
     assert_int_equal(runs, 0);
 }
 
-/* Of what is read. What is only written, or left untouched by the settings, needs no more than a
- * name. */
+/* Fields that are read have to be there; one that is only written, or that the settings leave
+ * untouched, needs no more than a name. */
 TEST(run_refuses_missing_fields)
 {
     for (size_t k = 0; k < KERNELS; k++)

@@ -136,7 +136,7 @@ def writing(path):
 
 
 def check_accepted(path, g, source):
-    """By the program's reader: its line is about the file that was about to be made."""
+    """The program's reader takes it; if not, its line is about the file that it was made of."""
     library = default()
     wanted = [field.handle for field in table.fields().values() if {field.name, field.partner} & set(g)]
     try:

@@ -135,7 +135,7 @@ def made_aside(kernel, state, **others):
 
 
 def as_veros_makes(state):
-    """Of each mask, depth and area, whether it is still what Veros has made of the sea floor and the spacings."""
+    """Whether each mask, depth and area is still what Veros has made of the sea floor and the spacings."""
     vs = state.variables
     made = made_aside(numerics.calc_topo_kernel, state)._asdict()
     made |= {"area_t": vs.cost * vs.dyt * vs.dxt[:, None], "area_u": vs.cost * vs.dyt * vs.dxu[:, None],
