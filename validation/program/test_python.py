@@ -408,6 +408,13 @@ def test_no_slip_in_a_dataset(dataset):
         assert (made[:, 0] != state["del2_u"][:, 2, 2:-2]).any()
 
 
+def test_cosines_of_faces_alone(dataset, monkeypatch):
+    """A site's kernel may read no others; here the rest of what it reads is then missing."""
+    monkeypatch.setattr(libraries.Library, "reads", lambda *_: ["cosu"])
+    with pytest.raises(package.UsageError, match="is read, but was never set"):
+        ghosts.run(libraries.default(), "", "flow_laplacian", {"cosu": dataset.cosu.values}, 0, True)
+
+
 @pytest.mark.parametrize("name, units, most", [("surface_pressure", "m2 s-2", 1e4), ("streamfunction", "m3 s-1", 1e12)])
 def test_the_unit_of_the_external_mode(miniapp, dataset, name, units, most):
     """And the range, in the list of the program, too."""

@@ -24,7 +24,7 @@ def run(library: Library, path: str, kernel: str, g: dict[str, np.ndarray], halo
                 values = np.zeros(state.shape(name))
             elif not halo:
                 values = with_ghosts(field, values, cyclic, walls.get(name))
-                if name == "cosu" and len(g["cosu"]) > 1:
+                if name == "cosu" and "cost" in g and len(values) > 2 * HALO + 1:
                     values[HALO - 1] = cosine_of_wall(g["cost"], g["cosu"])
             state.set(name, values)
         state.run(kernel)
