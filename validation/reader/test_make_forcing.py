@@ -125,6 +125,13 @@ def test_what_is_wrong_with_forcing(fails, tmp_path, words, options, code, messa
     fails(code, message, *OCEAN, "--forcing", forcing(tmp_path / "wind.nc", **options), *words)
 
 
+def test_the_line_of_the_programs_reader_is_about_the_source(fails, tmp_path):
+    """Whatever the folder of the output is called."""
+    (tmp_path / "a\tb").mkdir()
+    fails(INPUT, f"input: {EXAMPLE}: has t_rest but no t_star", *OCEAN, "--default", "t_rest=1e-5",
+          output=tmp_path / "a\tb" / "grid.h5")
+
+
 def test_files_without_forcing_or_place_for_it(fails, tmp_path):
     fails(INPUT, "there is none of surface_taux, .*--variable", *OCEAN, "--forcing", EXAMPLE)
     wind = forcing(tmp_path / "wind.nc")

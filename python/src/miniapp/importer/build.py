@@ -143,7 +143,7 @@ def check_accepted(path, g, source):
         with opened(library, path, wanted) as file:
             library.c.input_check_pairs(file, library.defaults)
     except Unusable as error:
-        raise Unusable(str(error).replace(str(path), source.name)) from error
+        raise Unusable(str(error).replace(printable(path), source.name)) from error
 
 
 def write(chosen, g, root, is_degrees, source):
