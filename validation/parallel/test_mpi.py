@@ -446,7 +446,8 @@ os.write(1, b"%a\\n" % sorted({re.split(" '|: ", error)[0] for error in failures
 FAILING = """
 #include <string.h>
 int failing;
-int omp_target_memcpy(void *to, const void *from, size_t bytes, size_t to_offset, size_t from_offset, int there, int here)
+int omp_target_memcpy(void *to, const void *from, size_t bytes, size_t to_offset, size_t from_offset, int there,
+                      int here)
 {
     (void)to_offset, (void)from_offset, (void)there, (void)here;
     return failing > 0 && --failing == 0 ? 1 : !memcpy(to, from, bytes);

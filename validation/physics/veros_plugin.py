@@ -681,8 +681,8 @@ def eddies():
 
 
 def means_made_twice(sampled, change=None):
-    """The sums of the plug-in's means of all variables and a mask, and those that Veros's own routine makes of them; the
-    step after which `change` raises an error is made once more."""
+    """The sums of the plug-in's means of all variables and a mask, and those that Veros's own routine makes of them.
+    The step after which `change` raises an error is made once more."""
     class Averaging(quiet(WithPlugin)):
         @veros_routine
         def set_diagnostics(self, state):
@@ -704,7 +704,8 @@ def means_made_twice(sampled, change=None):
                 for each in (theirs, ours, again)]
         counts = {float(each.variables.average_nitts) for each in (theirs, ours, again)}
     assert len(counts) == 1 and (change or counts == {STEPS // sampled})
-    return {**compare(sums[0], sums[1]), **{f"{name} again": all_of for name, all_of in compare(sums[0], sums[2]).items()}}
+    repeated = compare(sums[0], sums[2])
+    return {**compare(sums[0], sums[1]), **{f"{name} again": all_of for name, all_of in repeated.items()}}
 
 
 def means_while_much_changes():
