@@ -99,11 +99,8 @@ struct patch {
 #define USABLE __attribute__((unused)) const
 #define LEVEL_LOCALS                                                                               \
     const count begin = patch.begin, end = patch.end;                                              \
-    USABLE count nx = s->level.nx, ny = s->level.ny, stride = s->level.stride;                     \
-    USABLE count cells_x = s->level.cells_x;                                                       \
-    USABLE float *const east = s->level.east, *const north = s->level.north,                       \
-                        *const b = s->level.b, *const share = s->level.share,                      \
-                        *const from = s->from;                                                     \
+    USABLE count nx = s->level.nx, stride = s->level.stride, cells_x = s->level.cells_x;           \
+    USABLE float *const share = s->level.share, *const from = s->from;                             \
     float *USABLE to = s->to;
 
 /* A part of a row: a cache line where registers are as long, and else a cell. WEST_OF and EAST_OF
