@@ -17,8 +17,7 @@ import os
 from pathlib import Path
 
 from .importer.options import Parser
-from .importer.problem import Problem, Unusable, Unwritable, Usage, program, say
-from .whole import printable
+from .importer.problem import Unusable, Unwritable, Usage, program, run
 
 
 def parse():
@@ -59,7 +58,8 @@ def set_up(words):
     raise Unusable(f"{words[0]}: has set up no ocean")
 
 
-def make(chosen, words):
+def make():
+    chosen, words = parse()
     try:
         import h5py  # pylint: disable=import-outside-toplevel
         import veros  # noqa: F401  pylint: disable=import-outside-toplevel,unused-import
@@ -80,17 +80,8 @@ def make(chosen, words):
         restart.write(state, chosen.output)
     except OSError as error:
         raise Unwritable(f"{chosen.output}: cannot be written: {error.strerror or error}") from error
+    return [chosen.output]
 
 
 def main():
-    try:
-        chosen, words = parse()
-        make(chosen, words)
-    except Problem as problem:
-        say(problem)
-        return problem.status or Unusable.status
-    except KeyboardInterrupt:
-        say("interrupted")
-        return 130
-    print(printable(chosen.output))
-    return 0
+    return run(make)

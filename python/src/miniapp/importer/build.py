@@ -15,7 +15,6 @@ from ..inputs import opened
 from ..library import default
 from ..whole import printable, replacing
 from . import closures, complete, fields, figure, forcing, ocean, plausible, store, table, veros
-from .options import SETTINGS
 from .problem import Unusable, Unwritable, Usage, note, program
 from .source import Source
 
@@ -54,10 +53,9 @@ def check_options(chosen, source):
 
 
 def check_settings(settings, source):
-    for name in table.settings():
-        known = table.settings()[name].range
-        if name in settings and not known.holds(settings[name]):
-            raise Unusable(f"{source.name}: setting {name} is {settings[name]:g}, expected {known}")
+    for name, setting in table.settings().items():
+        if name in settings and not setting.range.holds(settings[name]):
+            raise Unusable(f"{source.name}: setting {name} is {settings[name]:g}, expected {setting.range}")
 
 
 def checksum(path):
@@ -80,12 +78,12 @@ def dates_of(source, settings):
             for name in ("time_origin", "calendar") if isinstance(dataset.attrs.get(name), str)}
 
 
-def root_attributes(chosen, settings, has_all, cyclic, halo):
+def root_attributes(chosen, settings, cyclic, halo):
     """Settings for the kernels, and where all of it comes from; no time, so that the same inputs give the same file."""
     files = [*chosen.files, *chosen.forcing, *([chosen.restart] if chosen.restart else [])]
     names = [path.name for path in files]
-    kept = {name: (int if table.settings()[name].is_whole else float)(settings[name])
-            for name in (table.settings() if has_all else (*SETTINGS, *chosen.set)) if name in settings}
+    kept = {name: (int if setting.is_whole else float)(settings[name])
+            for name, setting in table.settings().items() if name in settings}
     return {
         "Conventions": "CF-1.8",
         "title": printable(f"Input of miniapp, made of {', '.join(names)}"),
@@ -225,8 +223,7 @@ def build(chosen):
     forcing.add(g, settings, chosen, is_degrees, source)
     if source.is_veros and not is_degrees:
         g["x"], g["y"] = veros.METRES_A_KM * g["x"], veros.METRES_A_KM * g["y"]
-    root = (root_attributes(chosen, settings, source.is_own or source.is_veros, cyclic, halo)
-            | dates_of(source, settings))
+    root = root_attributes(chosen, settings, cyclic, halo) | dates_of(source, settings)
     written = write(chosen, g, root, is_degrees, source)
     wet = [f"{np.sum(g[name] > 0)} of {g[name].size} {what}"
            for name, what in (("maskT", "cells"), ("kbot", "columns")) if name in g]

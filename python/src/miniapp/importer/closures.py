@@ -28,9 +28,5 @@ def mixing(path, g, cyclic, settings):
     return made_by(path, "tke_diffusivities", {"K_diss_v": 0 * g["tke"], **g}, cyclic, settings, "mxl", "kappaM")
 
 
-def eddy_diffusivities(path, g, cyclic, settings):
-    return made_by(path, "eke_diffusivities", g, cyclic, settings, "eke_len", "K_gm", "K_iso")
-
-
 def velocities_on_upper_faces(path, g, cyclic):
     return made_by(path, "velocities_on_wgrid", g, cyclic, {}, "u_wgrid", "v_wgrid", "w_wgrid")

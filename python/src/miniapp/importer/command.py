@@ -21,12 +21,12 @@ import signal
 import sys
 import warnings
 
-from ..whole import printable
 from . import options
-from .problem import NOTES, Problem, Unusable, say
+from .problem import Unusable, run
 
 
-def make(chosen):
+def make():
+    chosen = options.parse(__doc__)
     try:
         from . import build  # pylint: disable=import-outside-toplevel
     except ImportError as error:
@@ -36,31 +36,14 @@ def make(chosen):
                        f"python3-{error.name.lower()}, or the package's extra make-input") from error
     with warnings.catch_warnings():  # such as of two fill values: both count as missing
         warnings.simplefilter("ignore")
-        return build.build(chosen)
+        try:
+            return build.build(chosen)
+        except MemoryError as error:
+            raise Unusable(f"{chosen.files[0]}: is too large for this machine's memory"
+                           + f": {error}" * bool(str(error))) from error
 
 
 def main():
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends it in order, as Ctrl-C does
     os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")  # inputs are only read, where some systems have no locks
-    NOTES.clear()
-    try:
-        chosen = options.parse(__doc__)
-        written = make(chosen)
-    except Problem as problem:
-        say(problem)
-        return problem.status or Unusable.status
-    except MemoryError as error:
-        say(f"{chosen.files[0]}: is too large for this machine's memory" + f": {error}" * bool(str(error)))
-        return Unusable.status
-    except KeyboardInterrupt:
-        say("interrupted")
-        return 130
-    for line in NOTES:
-        say(line)
-    try:
-        print(*map(printable, written), sep="\n", flush=True)
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python flushes once more at its end
-        say(f"standard output: cannot be written: {error.strerror}")
-        return 5
-    return 0
+    return run(make)

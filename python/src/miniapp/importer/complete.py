@@ -262,11 +262,11 @@ def halo_of(part, given=None):
 def may_be_ghosts(water):
     if water is None or not water.any() or min(water.shape[1:]) <= 2 * HALO:
         return False
-    copies = {"water": water.copy()}
-    copy_round(copies)
+    copied = water.copy()
+    ghosts.copy_round(copied)
     rows = water[:, :HALO].any() or water[:, -HALO:].any()
     columns = water[..., :HALO].any() or water[..., -HALO:].any()
-    return not rows and (not columns or bool((copies["water"] == water).all()))
+    return not rows and (not columns or bool((copied == water).all()))
 
 
 def cells_of(g):
@@ -298,17 +298,12 @@ def add_masks(path, g, cyclic, halo):
     if cells is None:
         return
     made = {**masks.masks_of(cells, cyclic and not halo), "kbot": masks.kbot_of(cells)}
-    if halo and cyclic:
-        copy_round(made)
+    for values in made.values() if halo and cyclic else ():
+        ghosts.copy_round(values)
     new = {name: values for name, values in made.items() if name not in g}
     if new:
         note(f"{path}: {', '.join(new)}: made, by Veros's rule")
     g.update(new)
-
-
-def copy_round(fields):
-    for values in fields.values():
-        ghosts.copy_round(values)
 
 
 def place_of(name, index):

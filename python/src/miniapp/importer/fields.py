@@ -14,14 +14,10 @@ OPTIONAL = ("tke_taup1",)  # without it the program takes 0
 WIND = 1e-4  # m2 s-2, the square of the friction velocity, of a wind stress of 0.1 N m-2
 
 
-def points_of(g):
-    return Placed(None, g["zt"], g["y"], g["x"])
-
-
 def at_points(g, name, path, variable, placed, **wanted):
     """The values at the grid's points; in the vertical at T points or, if they are none, at upper faces."""
     def at(**level):
-        return places.at(name, path, variable, placed, points_of(g), **wanted, **level)
+        return places.at(name, path, variable, placed, Placed(None, g["zt"], g["y"], g["x"]), **wanted, **level)
 
     part = np.s_[:] if len(table.axes_of(name)) == 3 else np.s_[-1:]
     if placed.z is None:

@@ -160,5 +160,5 @@ def add(g, settings, chosen, is_degrees, ocean):
         del g["u"], g["v"]
         note("u, v: left out, so that the ocean starts from rest")
     if "surface_taux" in found and "enable_wind_mixing" not in chosen.set:
-        settings["enable_wind_mixing"] = chosen.set["enable_wind_mixing"] = 1
+        settings["enable_wind_mixing"] = 1
         note("enable_wind_mixing: 1, so that in steps the wind replaces forc_tke_surface; --set changes it")

@@ -106,7 +106,7 @@ def make(source, chosen):
     g["Nsqr"] = stratification(g)
     note("settings: those of inputs/grid.h5, but eq_of_state_type 5 (TEOS-10); --set changes them")
     settings = {name: value for name, value in {**SETTINGS, **CLOSURE, "eq_of_state_type": 5}.items()
-                if name not in TIME_STEPS}
+                if name not in TIME_STEPS and "eke" not in name}  # EKE has the program's defaults
     if left_out := [name for name in TIME_STEPS if name not in chosen.set]:
         note(f"{', '.join(left_out)}: left out, so that steps follow from the spacing; --set gives others")
     return g, settings, cyclic

@@ -13,11 +13,6 @@ from .problem import Usage, program
 # name.
 FIELDS = ("K_iso", "tke", "kappaM", "mxl", "forc", "forc_tke_surface", "u_wgrid", "v_wgrid",
           "w_wgrid", "dtke_taum1", "tke_taup1", "K_diss_v")
-# The settings of every output; --set adds others.
-SETTINGS = ("eq_of_state_type", "iso_slopec", "iso_dslope", "K_iso_steep", "dt_tracer", "dt_mom",
-            "AB_eps", "alpha_tke", "c_eps", "K_h_tke", "tke_mxl_choice", "mxl_min", "c_k",
-            "kappaM_min", "kappaM_max", "kappaH_min", "enable_kappaH_profile", "enable_Prandtl_tke",
-            "Prandtl_tke0")
 
 
 class Parser(argparse.ArgumentParser):

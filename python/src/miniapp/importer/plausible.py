@@ -6,6 +6,7 @@ used and are wrong: units, an axis that goes the other way, fields of another gr
 
 import numpy as np
 
+from ..ghosts import copy_round
 from ..library import HALO
 from . import complete, masks, table
 from .problem import note
@@ -44,10 +45,6 @@ def first(name, bad, g, text):
         yield f"{complete.place_of(name, place)} is {g[name][place]:g}, {said}"
 
 
-def has(g, *names):
-    return all(name in g for name in names)
-
-
 # ---- along one axis ----
 
 def levels(g, *_):
@@ -65,7 +62,7 @@ def levels(g, *_):
 
 def pressure(g, *_):
     """In dbar it is about the depth in m."""
-    if not has(g, "p", "zt"):
+    if not {"p", "zt"} <= set(g):
         return
     p, depth = g["p"], -g["zt"]
     yield from first("p", (p < depth / 2 - AIR) | (p > 2 * depth + AIR), g,
@@ -76,7 +73,7 @@ def pressure(g, *_):
 
 def upper_faces(g, *_):
     """A W point is the upper face of its cell, so it lies between two T points."""
-    if not has(g, "zw", "zt"):
+    if not {"zw", "zt"} <= set(g):
         return
     zw, above = g["zw"], np.append(g["zt"][1:], np.inf)
     yield from first("zw", (zw <= g["zt"]) | (zw >= above), g,
@@ -89,7 +86,7 @@ def upper_faces(g, *_):
 def widths(g, *_):
     """The distance of two T points fits the widths of their cells."""
     for name, of_cells in (("dxu", "dxt"), ("dyu", "dyt")):
-        if has(g, name, of_cells):
+        if {name, of_cells} <= set(g):
             width = g[of_cells]
             yield from first(name, ~fits(g[name][:-1], width), g,
                              lambda i, w=width, of=of_cells: f"but {of} is {w[i]:g} and {w[i + 1]:g} on its sides")
@@ -97,7 +94,7 @@ def widths(g, *_):
 
 def cosines(g, *_):
     """A face lies between two T points, and its cosine about between theirs."""
-    if has(g, "cost", "cosu"):
+    if {"cost", "cosu"} <= set(g):
         a, b = g["cost"][:-1], g["cost"][1:]
         cosu = g["cosu"][:-1]
         yield from first("cosu", (cosu < np.minimum(a, b) / 2) | (cosu > 2 * np.maximum(a, b)), g,
@@ -117,7 +114,7 @@ def directions(g, *_):
 
 def columns(g, *_):
     """Masks and kbot agree, and no land lies above water."""
-    if not has(g, "maskT", "kbot"):
+    if not {"maskT", "kbot"} <= set(g):
         return
     wet = g["maskT"].astype(bool)
     yield from first("maskT", np.maximum.accumulate(wet, axis=0) & ~wet, g, "but water lies below it")
@@ -172,16 +169,16 @@ def ghosts(g, cyclic, halo):
     for name, field in table.fields().items():
         if not (halo and cyclic and name in g and "x" in field.axes):
             continue
-        copies = {name: g[name].copy()}
-        complete.copy_round(copies)
+        copied = g[name].copy()
+        copy_round(copied)
         rows = masks.where(g, field)
         if "y" in field.axes:
             rows = rows.copy()
             rows[..., :halo, :] = rows[..., -halo:, :] = False
-        bad = np.argwhere(rows & ~np.isclose(g[name], copies[name], rtol=1e-6, atol=0))
+        bad = np.argwhere(rows & ~np.isclose(g[name], copied, rtol=1e-6, atol=0))
         if bad.size:
             place = tuple(bad[0])
-            odd[name] = (f"{complete.place_of(name, place)} is {g[name][place]:g}, but {copies[name][place]:g} at the "
+            odd[name] = (f"{complete.place_of(name, place)} is {g[name][place]:g}, but {copied[place]:g} at the "
                          "other side")
     if odd:
         yield ("cyclic_x is 1, so ghost cells have to repeat the cells at the other side, but those of "

@@ -192,7 +192,7 @@ def add_diffusivities(g, state, snapshot, settings, cyclic):
     if settings["enable_eke"]:
         snapshot.require(("beta",), "for K_gm by EKE")
         g["eke"], g["beta"], g["coriolis_t"] = state["eke"], snapshot["beta"], coriolis(g, snapshot, settings)
-        g.update(closures.eddy_diffusivities(snapshot.path, g, cyclic, settings))
+        g.update(closures.made_by(snapshot.path, "eke_diffusivities", g, cyclic, settings, "eke_len", "K_gm", "K_iso"))
         note("K_gm and eke_len: from EKE and the stratification, by Veros's closure")
     else:
         g["K_gm"] = np.full_like(g["temp"], settings["K_gm_0"])
