@@ -1,11 +1,13 @@
 # The jobs of all schedulers. A job script holds its scheduler's directives, and ends with
-#   . run/jobs/body.sh
-#   run_job SCHEDULER JOB "$@"
+#   exec sh run/jobs/body.sh SCHEDULER JOB "$@"
 # Options of the job come after the script, where the scheduler passes them on, or from $MINIAPP_OPTIONS.
 # shellcheck shell=sh
+set -eu
+scheduler=$1 job=$2 default=
+shift 2
 
 # A job script's --help is the comment at its top, up to the directives.
-case "${1:-}" in -h | --help) sed -n '2,/^#[^ ]/s/^# //p' "$0"; exit ;; esac
+case "${1:-}" in -h | --help) sed -n '2,/^#[^ ]/s/^# //p' "run/jobs/$scheduler/$job"; exit ;; esac
 . run/jobs/site.sh
 
 # $MINIAPP, or the program of a bundle, or that of the first preset named which is built.
@@ -130,24 +132,20 @@ scaling() {
     --program "$MINIAPP" --input "${MINIAPP_INPUT:-inputs/acc.h5}" "$@"
 }
 
-run_job() {
-  scheduler=$1 job=$2 default=
-  shift 2
-  case $job in
-  cpu) need_program host ;;
-  gpu) need_program nvptx amdgpu ;;
-  sweep) need_program host && default=--sweep ;;
-  mpi-cpu) need_program host-mpi && default="--steps 100" ;;
-  mpi-gpu) need_program nvptx amdgpu && default="--steps 100" ;;
-  scaling) need_program host-mpi && default="--strong -n 1,2,4,8" ;;
-  esac
-  # shellcheck disable=SC2086 # lists of words
-  [ $# -gt 0 ] || set -- ${MINIAPP_OPTIONS:-$default}
-  read_grant
-  case $job in
-  cpu | gpu) validate "$job" "$@" ;;
-  sweep) sweep "$@" ;;
-  mpi-*) advance "${job#mpi-}" "$@" ;;
-  scaling) scaling "$@" ;;
-  esac
-}
+case $job in
+cpu) need_program host ;;
+gpu) need_program nvptx amdgpu ;;
+sweep) need_program host && default=--sweep ;;
+mpi-cpu) need_program host-mpi && default="--steps 100" ;;
+mpi-gpu) need_program nvptx amdgpu && default="--steps 100" ;;
+scaling) need_program host-mpi && default="--strong -n 1,2,4,8" ;;
+esac
+# shellcheck disable=SC2086 # lists of words
+[ $# -gt 0 ] || set -- ${MINIAPP_OPTIONS:-$default}
+read_grant
+case $job in
+cpu | gpu) validate "$job" "$@" ;;
+sweep) sweep "$@" ;;
+mpi-*) advance "${job#mpi-}" "$@" ;;
+scaling) scaling "$@" ;;
+esac
