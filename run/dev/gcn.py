@@ -6,12 +6,11 @@ import re
 from collections import Counter
 
 FUNCTION = re.compile(r"^(\w+):\n(.*?)^\.Lfunc_end", re.MULTILINE | re.DOTALL)
-INSTRUCTION = re.compile(r"^\t([a-z]\w+)", re.MULTILINE)
+INSTRUCTION = re.compile(r"^\t(?!s_nop|s_waitcnt)([a-z]\w+)", re.MULTILINE)  # those two do nothing
 
 # An instruction belongs to the first class whose expression fits it. The classes are those of sass.py, and
 # as rough, with one more: scalar instructions compute what all lanes of a wave share.
 CLASSES = {
-    "nothing": r"s_(nop|waitcnt)",
     "control": r"s_(c?branch|endpgm|setpc|swappc|call|barrier|\w+_saveexec)|buffer_(wb|inv)",
     "constants": r"s_load",
     "scalar": r"s_",
@@ -27,7 +26,6 @@ CLASSES = {
     "int64": r"v_(\w+_[iub]64|addc|subb)",
     "other": r"",
 }
-COLUMNS = tuple(CLASSES)[1:]
 # A compute unit issues these, of other waves, in the same cycle as an instruction for vectors.
 BESIDE = ("control", "constants", "scalar", "loads", "stores", "on chip", "atomics")
 
@@ -49,13 +47,6 @@ MOST_WAVES, REGISTERS_OF_LANE = 8, 512
 
 def class_of(instruction):
     return next(name for name, pattern in CLASSES.items() if re.match(pattern, instruction))
-
-
-def count_classes(body):
-    """How many instructions of each class a function has; those that do nothing do not count."""
-    count = Counter(map(class_of, INSTRUCTION.findall(body)))
-    del count["nothing"]
-    return count
 
 
 def issued(count):
@@ -100,4 +91,4 @@ def nests(assembly):
             "loads": moved(body, "load"),
             "stores": moved(body, "store"),
             **numbers,
-        }, count_classes(body)
+        }, Counter(map(class_of, INSTRUCTION.findall(body)))

@@ -6,13 +6,12 @@ import re
 from collections import Counter
 
 FUNCTION = re.compile(r"^\.text\.(\w+):$(.*?)(?=^\.text\.|\Z)", re.MULTILINE | re.DOTALL)
-INSTRUCTION = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*([^;]*);", re.MULTILINE)
+INSTRUCTION = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?(?!NOP)([A-Z][\w.]*)\s*([^;]*);", re.MULTILINE)
 
 # An instruction belongs to the first class whose expression fits its opcode. The last two are rough: int64 are
 # products that have 64 bits, shifts of 64, and the second halves of sums and comparisons; all other integers
 # and what has no class of its own are other.
 CLASSES = {
-    "nothing": r"NOP",
     "fp64": r"D(ADD|MUL|FMA|SETP|MNMX)",
     "fp32": r"F(ADD|MUL|FMA|SETP|MNMX|CHK|SWZADD)",
     "special": r"MUFU",
@@ -27,7 +26,6 @@ CLASSES = {
     "int64": r"\w+\..*(WIDE|\bE?X\b|64)",
     "other": r"",
 }
-COLUMNS = tuple(CLASSES)[1:]
 # Constants are made by an addition to zero or a product with it, too.
 OF_ZERO = re.compile(r"(?:HFMA2\S*|IMAD\.U32|IADD3) R\d+, (?:-?U?RZ, ){2}")
 
@@ -44,11 +42,8 @@ def class_of(opcode, operands):
 
 def functions(listing):
     """{function: how many instructions of each class it has}; those that do nothing do not count."""
-    counts = {name: Counter(class_of(*found) for found in INSTRUCTION.findall(body))
-              for name, body in FUNCTION.findall(listing)}
-    for count in counts.values():
-        del count["nothing"]
-    return counts
+    return {name: Counter(class_of(*found) for found in INSTRUCTION.findall(body))
+            for name, body in FUNCTION.findall(listing)}
 
 
 def issued(count):

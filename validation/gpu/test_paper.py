@@ -247,7 +247,7 @@ def test_classes_of_instructions(sass):
     assert a == {"constants": 1, "control": 1, "fp64": 2, "moves": 3, "int64": 3, "other": 2, "loads": 1,
                  "stores": 1, "on chip": 1, "atomics": 1}
     assert b == {"special": 1, "fp32": 1, "convert": 1}
-    assert set(a) | set(b) <= set(sass.COLUMNS)
+    assert set(a) | set(b) <= set(sass.CLASSES)
 
 
 @pytest.mark.parametrize("arch, issue, fp64", [
@@ -339,7 +339,7 @@ def test_nests_of_amd(gcn, sass):
     assert count == {"constants": 1, "scalar": 1, "control": 3, "moves": 3, "fp64": 3, "fp32": 1,
                      "special": 1, "convert": 1, "int64": 2, "other": 1, "loads": 3, "stores": 1,
                      "on chip": 2, "atomics": 1}
-    assert set(count) <= set(gcn.COLUMNS) and set(gcn.COLUMNS) == {*sass.COLUMNS, "scalar"}
+    assert set(count) <= set(gcn.CLASSES) and set(gcn.CLASSES) == {*sass.CLASSES, "scalar"}
     assert gcn.issued(count) == 3 + 3 + 1 + 1 + 1 + 2 + 1
     unknown = ASSEMBLY.replace("_kernel_environment", "_environment")
     assert [nest["mode"] for _, nest, _ in gcn.nests(unknown)] == [0, 0]
