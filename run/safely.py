@@ -158,12 +158,16 @@ def finished(command, what=None, accepted=(0,), **options):
     return done
 
 
-def output_of(command, what=None, code=None, **options):
-    """As `finished`, but a failure ends the script, with this code or the program's own."""
+def or_end(function, *words, code=None, **options):
+    """What the function returns. Where it raises Failed, that ends the script, with this code or the program's own."""
     try:
-        return finished(command, what, **options)
+        return function(*words, **options)
     except Failed as failure:
         fail(failure.code if code is None else code, failure)
+
+
+def output_of(command, what=None, code=None, **options):
+    return or_end(finished, command, what, code=code, **options)
 
 
 def save(path, found):

@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import safely
 from safely import ROOT
@@ -10,6 +11,12 @@ from safely import ROOT
 def program(preset):
     bundled = ROOT / "bin/miniapp"
     return bundled if bundled.exists() else ROOT / "build" / preset / "bin/miniapp"
+
+
+def add_option(parser, preset="host", name="--miniapp"):
+    """The option that names the program."""
+    parser.add_argument(name, type=Path, metavar="PATH", default=program(preset),
+                        help=f"the program [bin/miniapp of a bundle, else build/{preset}/bin/miniapp]")
 
 
 def report(path, *words, cores=None, **options):

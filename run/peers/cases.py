@@ -40,9 +40,6 @@ class Case:
             return f"not compared: {pyhpc.TKE_IS_MEANINGLESS}"
         return ""
 
-    def __str__(self):
-        return f"{self.kernel} {self.inputs} {self.precision} {'x'.join(map(str, self.shape))}"
-
 
 def ocean_shape(size):
     """pyhpc-benchmarks' shape of about so many points."""
