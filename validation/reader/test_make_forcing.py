@@ -145,5 +145,5 @@ def test_files_without_forcing_or_place_for_it(fails, tmp_path):
 ])
 def test_a_record_of_a_large_ocean_is_read_without_the_others(tmp_path, shape, chunk):
     with h5py.File(tmp_path / "grid.h5", "w") as file:
-        store.create_dataset(file.id, "t_flux", np.zeros(shape))
+        store.create_dataset(file, "t_flux", np.zeros(shape))
         assert file["t_flux"].chunks == chunk

@@ -24,10 +24,7 @@ FIELDS = {
 
 def along(values, axis, points, wanted):
     """Linear between the points of an axis; those beyond its ends have the end."""
-    places = np.interp(wanted, points, np.arange(len(points)))
-    before = places.astype(int)
-    weight = (places - before)[:, None] if axis == 0 else places - before
-    return (1 - weight) * values.take(before, axis) + weight * values.take(before + 1, axis, mode="clip")
+    return np.apply_along_axis(lambda line: np.interp(wanted, points, line), axis, values)
 
 
 def spread(values):

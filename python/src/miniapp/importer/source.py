@@ -162,7 +162,6 @@ class Source:
         return self.units.get(name, axes.text_of(variable, "units"))
 
     def in_units(self, name, path, variable, values):
-        """A variable's values in our units."""
         ours = table.fields()[name].units
         return units.convert(path, variable.name, values, self.units_of(name, variable), ours,
                              f", for {name}; if the file is wrong say --units {name}='{ours}'")

@@ -1,11 +1,10 @@
 """Files of HDF5 that are valid netCDF-4 and the same bit for bit on every run: no times, checksums on all data."""
 
-import functools
 import os
 
 import h5py
 import numpy as np
-from h5py import h5a, h5d, h5ds, h5p, h5s, h5t
+from h5py import h5p
 
 
 def create_file(path):
@@ -18,26 +17,13 @@ def create_file(path):
     return h5py.File(h5py.h5f.create(os.fsencode(path), h5py.h5f.ACC_TRUNC, creation, access))
 
 
-@functools.cache
-def number_type(dtype):
-    return h5t.py_create(dtype, logical=True)
-
-
-@functools.cache
-def text_type(length, is_ascii):
-    """A fixed length: HDF5 puts other strings in its heap, which has no checksum."""
-    return h5t.py_create(h5py.string_dtype("ascii" if is_ascii else "utf-8", length), logical=True)
-
-
 def set_attributes(target, attributes):
+    """Texts have a fixed length: HDF5 puts other strings in its heap, which has no checksum."""
     for key, value in attributes.items():
         if isinstance(value, str):
-            values = np.array(value.encode() or b"\0")
-            kind = text_type(values.itemsize, value.isascii())
-        else:
-            values = np.asarray(value, order="C")
-            kind = number_type(values.dtype)
-        h5a.create(target, key.encode(), kind, h5s.create_simple(values.shape)).write(values, kind)
+            text = value.encode() or b"\0"
+            value = np.array(text, h5py.string_dtype("ascii" if value.isascii() else "utf-8", len(text)))
+        target.attrs.create(key, value)
 
 
 def chunks_of(values):
@@ -48,41 +34,32 @@ def chunks_of(values):
 
 def create_dataset(group, name, values):
     values = np.asarray(values, order="C")
-    creation = h5p.create(h5p.DATASET_CREATE)
-    creation.set_chunk(chunks_of(values))
-    creation.set_fill_time(h5d.FILL_TIME_ALLOC)
-    creation.set_shuffle()
-    creation.set_deflate(6)
-    creation.set_fletcher32()
-    creation.set_obj_track_times(False)
-    kind = number_type(values.dtype)
-    dataset = h5d.create(group, name.encode(), kind, h5s.create_simple(values.shape), creation)
-    dataset.write(h5s.ALL, h5s.ALL, values, kind)
-    return dataset
+    return group.create_dataset(name, data=values, chunks=chunks_of(values), compression=6, shuffle=True,
+                                fletcher32=True, track_times=False)
 
 
 def create_bare_scale(group, axis, length):
     """A dimension without coordinates, marked as netCDF-4 does."""
     scale = create_dataset(group, axis, np.zeros(length, "i1"))
-    h5ds.set_scale(scale, b"This is a netCDF dimension but not a netCDF variable.%10d" % length)
+    scale.make_scale(f"This is a netCDF dimension but not a netCDF variable.{length:10}")
     return scale
 
 
 def write(path, fields, axes_of, attributes_of, root):
     """Datasets with checksums; one that is its own axis is the scale of that axis. A dataset has scales on all of
-    its axes or on none, as netCDF-4 wants. h5py's layer above HDF5 would take most of the time for a small file."""
+    its axes or on none, as netCDF-4 wants."""
     scales = {}
     with create_file(path) as h5:
-        set_attributes(h5.id, root)
+        set_attributes(h5, root)
         for name, values in fields.items():
-            dataset = create_dataset(h5.id, name, values)
+            dataset = create_dataset(h5, name, values)
             set_attributes(dataset, attributes_of(name))
-            if tuple(axes_of(name)) == (name,):
-                h5ds.set_scale(dataset, name.encode())
+            own = tuple(axes_of(name))
+            if own == (name,):
+                dataset.make_scale(name)
                 scales[name] = dataset
                 continue
-            own = axes_of(name)
             for i, axis in enumerate(own if set(own) & set(scales) else ()):
                 if axis not in scales:
-                    scales[axis] = create_bare_scale(h5.id, axis, values.shape[i])
-                h5ds.attach_scale(dataset, scales[axis], i)
+                    scales[axis] = create_bare_scale(h5, axis, values.shape[i])
+                dataset.dims[i].attach_scale(scales[axis])

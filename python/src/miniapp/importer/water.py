@@ -16,7 +16,6 @@ NOUNS = {"temp": ("temperature", ("in-situ", "potential", "conservative")),
 
 
 def kind_of(name, path, variable, chosen):
-    """The kind of a temperature or salinity."""
     noun, kinds = NOUNS[name]
     option = getattr(chosen, noun)
     standard_name = axes.text_of(variable, "standard_name")
