@@ -21,7 +21,6 @@ def is_optional(kernel, argument, given):
 
 
 def make(library: Library, name: str) -> Callable:
-    """The function of that name."""
     kernel = library.kernels[name]
     signature = make_signature(kernel)
     outputs = kernel.writes()

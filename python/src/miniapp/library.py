@@ -540,15 +540,11 @@ class Library:
         """How many threads run the kernels that the calling thread starts; 0 means the default."""
         self.c.host_set_threads(whole("set_threads", threads, 0, MAX_THREADS))
 
-    def open_device(self, name: str, device: c_void_p) -> None:
-        """The caller closes it, even if a warning becomes an exception once it is open."""
-        self.c.device_open(encode(name), device)
-
     def check_device(self, name: str) -> None:
         """Raises an error if the device cannot be used."""
         device = c_void_p()
         try:
-            self.open_device(name, device)
+            self.c.device_open(encode(name), device)
         finally:
             self.c.device_close(device)
 

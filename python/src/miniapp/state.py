@@ -104,7 +104,7 @@ class Memory:
         self.lock = Lock()
         c, handle, opened = library.c, c_void_p(), c_void_p()
         weakref.finalize(self, release, c, handle, opened)  # first: a warning may be raised once it is open
-        library.open_device(device, opened)
+        c.device_open(encode(device), opened)
         c.state_create(opened, PRECISIONS.index(precision), ctypes.byref(grid), handle)
         self.handle, self.device = handle.value, c.device_label(opened)
 

@@ -148,7 +148,6 @@ class Ocean:
 
     @property
     def veros(self):
-        """The state of Veros."""
         return self.ref()
 
     @property
@@ -321,7 +320,6 @@ class Ocean:
     # -- settings --
 
     def settings_of(self, settings):
-        """The settings that matter here."""
         names = [*self.library.settings, *CONSTANTS, *AT_SET_UP]
         return {name: getattr(settings, name) for name in names if hasattr(settings, name)}
 

@@ -21,10 +21,6 @@ FLOW = ("momentum", "explicit_vertical_friction", "isoneutral_friction", "flow_l
         "biharmonic_friction")  # before the external mode
 
 
-def always(_settings) -> bool:
-    return True
-
-
 def if_enabled(*names):
     return lambda settings: any(getattr(settings, f"enable_{name}") for name in names)
 
@@ -34,7 +30,7 @@ class Part(NamedTuple):
     timer: str  # of Veros
     kernels: tuple[str, ...]
     by_veros: Callable
-    is_needed: Callable = always
+    is_needed: Callable = lambda _settings: True
     on_demand: tuple[tuple[str, ...], ...] = ()  # variables that are made when somebody reads them
     after: Callable | None = None  # what is to do after the kernels
 
