@@ -65,7 +65,6 @@ class Machine:
 
 
 def step_of(row):
-    """The step that a row of results is of."""
     kernel = row["kernel"]
     if kernel not in EXCHANGES:
         raise Unusable(f"the model knows {', '.join(EXCHANGES)}, not '{kernel}'")

@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 import safely
+from safely import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 # for so fine a grid, which diverges after some 30 steps with acc's own viscosity
 FINE = {"dt_mom": 1800.0, "dt_tracer": 1800.0, "A_h": 2e4}
 WARM_UP = 3

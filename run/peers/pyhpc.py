@@ -31,7 +31,6 @@ TKE_IS_MEANINGLESS = ("tke means nothing on pyhpc-benchmarks' own inputs, whose 
 
 
 def package(checkout, kernel):
-    """Their package of a kernel."""
     if str(checkout) not in sys.path:
         sys.path.insert(0, str(checkout))
     return importlib.import_module(f"benchmarks.{PACKAGES[kernel]}")

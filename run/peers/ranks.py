@@ -49,7 +49,6 @@ def inside(nx, ny, nz):
 
 
 def paths_in(folder, kind):
-    """The kept runs of a kind."""
     return sorted(Path(folder).glob(f"{kind}-*.json"))
 
 

@@ -1,5 +1,6 @@
 """One session of run/compare: who takes part, whose turn it is, and the rows that come of it."""
 
+import contextlib
 import json
 import math
 import os
@@ -62,10 +63,8 @@ class Peer:
         self.skip, self.version = greeting.get("skip"), greeting.get("version")
 
     def ask(self, what, **request):
-        try:
+        with contextlib.suppress(BrokenPipeError):  # the answer says so
             print(json.dumps({"do": what, **request}), file=self.process.stdin, flush=True)
-        except BrokenPipeError:
-            pass  # the answer says so
         return self.answer()
 
     def answer(self):
@@ -145,7 +144,6 @@ class Session:
         raise KeyboardInterrupt
 
     def start(self):
-        """Starts a process for each framework and number of cores."""
         for framework in self.options.framework:
             for cores in self.options.threads:
                 peer = Peer(framework, cores, self.options.device, self.options.pyhpc)
@@ -287,10 +285,9 @@ class Session:
 
 
 def verdict(case, one, difference):
-    if isinstance(one, Miniapp):
-        return {"largest_difference": None, "tolerance": None, "consistent": "reference"}
     if difference is None:
-        return {"largest_difference": None, "tolerance": None, "consistent": "not compared"}
+        return {"largest_difference": None, "tolerance": None,
+                "consistent": "reference" if isinstance(one, Miniapp) else "not compared"}
     good = difference <= case.tolerance  # not so for NaN
     return {"largest_difference": difference if math.isfinite(difference) else None,  # as in JSON
             "tolerance": case.tolerance, "consistent": "yes" if good else "NO"}

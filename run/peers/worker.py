@@ -96,15 +96,15 @@ def timed(call):
     return time.perf_counter() - start, result
 
 
-def answer(request, worker):
-    """The answer to a request; a failure of the framework is an answer, too."""
+def attempt(call, what):
+    """What the call returns; a failure of the framework is an answer, too."""
     try:
-        return getattr(worker, request.pop("do"))(**request)
+        return call()
     except frameworks.Skip as reason:
         return {"skip": str(reason)}
     except Exception as error:  # whatever a framework may raise
         text = (str(error).strip() or "no text").splitlines()[0]
-        return {"skip": f"it failed: {type(error).__name__}: {text[:200]}"}
+        return {"skip": f"{what}: {type(error).__name__}: {text[:200]}"}
 
 
 def main(framework, cores, device, checkout):
@@ -114,16 +114,13 @@ def main(framework, cores, device, checkout):
     def reply(value):
         print(json.dumps(value), file=answers, flush=True)
 
-    try:
-        worker = Worker(framework, int(cores), device, checkout)
-    except frameworks.Skip as reason:
-        return reply({"skip": str(reason)})
-    except Exception as error:
-        return reply({"skip": f"it does not start: {type(error).__name__}: "
-                              f"{(str(error).splitlines() or [''])[0][:200]}"})
+    worker = attempt(lambda: Worker(framework, int(cores), device, checkout), "it does not start")
+    if isinstance(worker, dict):
+        return reply(worker)
     reply({"version": worker.version})
     for line in requests:
-        reply(answer(json.loads(line), worker))
+        request = json.loads(line)
+        reply(attempt(lambda: getattr(worker, request.pop("do"))(**request), "it failed"))
 
 
 if __name__ == "__main__":

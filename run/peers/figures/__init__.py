@@ -9,7 +9,7 @@ from ..results import put
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # pylint: disable=wrong-import-position
 from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter, NullLocator
 
 # Nothing depends on the machine that draws: the font is matplotlib's own, and the SVG has no date
 # and no random names.
@@ -36,6 +36,7 @@ TITLES = {"numpy": "NumPy", "numba": "Numba", "jax": "JAX", "pytorch": "PyTorch"
           "taichi": "Taichi", "tensorflow": "TensorFlow", "aesara": "Aesara"}
 KERNELS = ("eos", "isoneutral", "tke", "expsum", "matmul", "triad", "fma")
 CEILINGS = ("triad", "fma")
+SECONDS = EngFormatter("s")
 
 
 def order(word, words):
@@ -68,19 +69,12 @@ def short(value, _=None):
     return f"{value:g}"
 
 
-def seconds(value, _=None):
-    for unit, name in ((1, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")):
-        if value >= 0.9999 * unit:
-            return f"{value / unit:g} {name}"
-    return f"{value:g} s"
-
-
 def log_axis(axis, text, few=None):
     """Labels the decades and, if there are few of them, also what lies between."""
     low, high = axis.get_view_interval()
     few = high / low < 30 if few is None else few
     axis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if few else (1,), numticks=12))
-    axis.set_major_formatter(FuncFormatter(text))
+    axis.set_major_formatter(text)
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
 
@@ -223,7 +217,7 @@ def draw_all(rows, prefix, note):
     with style():
         for name, here in groups(rows):
             files += against_size(here, f"{prefix}-time-{name}", "seconds", "time of a call",
-                                  seconds)
+                                  SECONDS)
             if any(row["speedup_over_numpy"] for row in here):
                 files += against_size(here, f"{prefix}-speedup-{name}", "speedup_over_numpy",
                                       "speedup over NumPy", short, level=1)

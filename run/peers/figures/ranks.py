@@ -1,6 +1,6 @@
 """The figures of run/scaling: what was measured, and what was predicted, labelled as such."""
 
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, NullLocator
 
 from .. import cost, figures, ranks
 
@@ -9,7 +9,7 @@ def count_axis(axis, counts):
     """An axis of numbers of ranks; if there are many, only some are labelled."""
     counts = sorted(set(counts))
     axis.set_major_locator(FixedLocator(counts[::1 + len(counts) // 8]))
-    axis.set_major_formatter(FuncFormatter(figures.short))
+    axis.set_major_formatter(figures.short)
     axis.set_minor_locator(NullLocator())
 
 
@@ -71,7 +71,7 @@ def draw_predictions(found, prefix):
             axis.set_xlabel("ranks")
             axis.set_ylabel("predicted time of a step")
             count_axis(axis.xaxis, cost.RANKS)
-            figures.log_axis(axis.yaxis, figures.seconds)
+            figures.log_axis(axis.yaxis, figures.SECONDS)
             axis.legend()
         return figures.save(figure, prefix, f"prediction, not measured; {found.basis}\n" + "\n".join(
             f"{machine.name}: " + ", ".join(
