@@ -65,10 +65,6 @@ class Result:
         return CONVERT[self.kernel](self.arguments, outputs)
 
 
-def eos_as_theirs(arguments, outputs):
-    return outputs["dHdT"].T
-
-
 # Where each output of theirs is defined in x and y: one cell beyond the interior along its face.
 FACES = {"K_11": (slice(1, -2), slice(2, -2)), "K_22": (slice(2, -2), slice(1, -2)),
          "Ai_ez": (slice(1, -2), slice(2, -2)), "Ai_nz": (slice(2, -2), slice(1, -2))}
@@ -97,7 +93,7 @@ def tke_as_theirs(arguments, outputs):
     return [tke, dtke, outputs["tke_surf_corr"].T]
 
 
-CONVERT = {"eos": eos_as_theirs, "isoneutral": isoneutral_as_theirs, "tke": tke_as_theirs}
+CONVERT = {"eos": lambda _arguments, outputs: outputs["dHdT"].T, "isoneutral": isoneutral_as_theirs, "tke": tke_as_theirs}
 
 
 def make_module(name, kernel, library):

@@ -44,9 +44,23 @@ class Solver:
         self.call(name, *arguments, byref(handle))
         return handle
 
+    def prepare(self, kind, cycle, *system):
+        """Conjugate gradients for a kind of matrices, with one cycle of multigrid as their preconditioner."""
+        self.system = system
+        self.solver = self.new(f"{kind}PCGCreate", self.world)
+        self.call("PCGSetTwoNorm", self.solver, 1)
+        self.call("PCGSetMaxIter", self.solver, self.MOST)
+        self.call("PCGSetPrecond", self.solver, self.library[f"HYPRE_{cycle}Solve"],
+                  self.library[f"HYPRE_{cycle}Setup"], self.cycle)
+        self.call("PCGSetup", self.solver, *system)
+
     def start(self, b, guess):
         self.put(self.b, b)
         self.put(self.x, guess)
+
+    def solve(self, tolerance):
+        self.call("PCGSetTol", self.solver, c_double(tolerance))
+        self.call("PCGSolve", self.solver, *self.system)
 
 
 class Structured(Solver):
@@ -77,27 +91,16 @@ class Structured(Solver):
             self.call("StructVectorInitialize", vector)
             self.put(vector, 0)
         self.cycle = self.new("StructPFMGCreate", self.world)
-        self.call("StructPFMGSetMaxIter", self.cycle, 1)
-        self.call("StructPFMGSetTol", self.cycle, c_double(0))
         self.call("StructPFMGSetZeroGuess", self.cycle)
-        self.call("StructPFMGSetRelaxType", self.cycle, 2)
-        self.call("StructPFMGSetRAPType", self.cycle, 1)
-        self.solver = self.new("StructPCGCreate", self.world)
-        self.call("StructPCGSetTwoNorm", self.solver, 1)
-        self.call("StructPCGSetMaxIter", self.solver, self.MOST)
-        self.call("StructPCGSetPrecond", self.solver, self.library.HYPRE_StructPFMGSolve,
-                  self.library.HYPRE_StructPFMGSetup, self.cycle)
-        self.call("StructPCGSetup", self.solver, self.matrix, self.b, self.x)
+        for name, number in (("MaxIter", 1), ("Tol", c_double(0)), ("RelaxType", 2), ("RAPType", 1)):
+            self.call(f"StructPFMGSet{name}", self.cycle, number)
+        self.prepare("Struct", "StructPFMG", self.matrix, self.b, self.x)
 
     def put(self, vector, unknowns):
         values = np.zeros(self.is_water.shape)
         values[self.is_water] = unknowns
         self.call("StructVectorSetBoxValues", vector, self.low, self.high, values.ctypes.data_as(c_void_p))
         self.call("StructVectorAssemble", vector)
-
-    def solve(self, tolerance):
-        self.call("StructPCGSetTol", self.solver, c_double(tolerance))
-        self.call("StructPCGSolve", self.solver, self.matrix, self.b, self.x)
 
     def result(self):
         values = np.zeros(self.is_water.shape)
@@ -117,25 +120,16 @@ class Algebraic(Solver):
         arrays = np.diff(matrix.indptr), self.rows, matrix.indices, matrix.data
         self.call("IJMatrixSetValues", self.matrix, last + 1, *(array.ctypes.data_as(c_void_p) for array in arrays))
         self.call("IJMatrixAssemble", self.matrix)
-        self.parallel = self.new("IJMatrixGetObject", self.matrix)
         self.b, self.x = (self.new("IJVectorCreate", self.world, 0, last) for _ in range(2))
         for vector in (self.b, self.x):
             self.call("IJVectorSetObjectType", vector, 5555)
             self.put(vector, np.zeros(last + 1))
         self.cycle = self.new("BoomerAMGCreate")
         for name, number in (("PrintLevel", 0), ("CoarsenType", 8), ("InterpType", 6), ("PMaxElmts", 4),
-                             ("RelaxType", 6), ("NumSweeps", 1), ("MaxIter", 1)):
+                             ("RelaxType", 6), ("NumSweeps", 1), ("MaxIter", 1), ("Tol", c_double(0))):
             self.call(f"BoomerAMGSet{name}", self.cycle, number)
-        self.call("BoomerAMGSetTol", self.cycle, c_double(0))
-        self.solver = self.new("ParCSRPCGCreate", self.world)
-        self.call("PCGSetTwoNorm", self.solver, 1)
-        self.call("PCGSetMaxIter", self.solver, self.MOST)
-        self.call("PCGSetPrecond", self.solver, self.library.HYPRE_BoomerAMGSolve,
-                  self.library.HYPRE_BoomerAMGSetup, self.cycle)
-        self.call("ParCSRPCGSetup", self.solver, self.parallel, self.vector(self.b), self.vector(self.x))
-
-    def vector(self, vector):
-        return self.new("IJVectorGetObject", vector)
+        self.prepare("ParCSR", "BoomerAMG", self.new("IJMatrixGetObject", self.matrix),
+                     *(self.new("IJVectorGetObject", vector) for vector in (self.b, self.x)))
 
     def put(self, vector, values):
         values = np.ascontiguousarray(values)
@@ -143,10 +137,6 @@ class Algebraic(Solver):
         self.call("IJVectorSetValues", vector, values.size, self.rows.ctypes.data_as(c_void_p),
                   values.ctypes.data_as(c_void_p))
         self.call("IJVectorAssemble", vector)
-
-    def solve(self, tolerance):
-        self.call("PCGSetTol", self.solver, c_double(tolerance))
-        self.call("ParCSRPCGSolve", self.solver, self.parallel, self.vector(self.b), self.vector(self.x))
 
     def result(self):
         values = np.zeros(len(self.rows))

@@ -44,11 +44,6 @@ def implementation(checkout, kernel, framework):
     return importlib.import_module(f".{kernel}_{framework}", theirs.__name__)
 
 
-def our_order(value):
-    """(x, y, z) as (z, y, x), and slopes (x, y, z, ip, kr) as (ip, kr, z, y, x)."""
-    return value.transpose(3, 4, 2, 1, 0) if value.ndim == 5 else value.T
-
-
 def our_fields(kernel, arguments):
     """The fields that our kernel reads, out of their function's arguments; views in our order."""
     fields = {}
@@ -95,4 +90,5 @@ def our_outputs(kernel, result):
     elif kernel == "tke":
         tke, dtke, correction = result
         result = tke[..., TAUP1], dtke[..., TAU], correction
-    return {name: our_order(value) for name, value in zip(OUTPUTS[kernel], result)}
+    return {name: value.transpose(3, 4, 2, 1, 0) if value.ndim == 5 else value.T  # slopes have (x, y, z, ip, kr)
+            for name, value in zip(OUTPUTS[kernel], result)}

@@ -127,12 +127,8 @@ def timed(row):
 
 
 def from_csv(text):
-    rows = []
-    for line in csv.DictReader(text.splitlines()):
-        row = {name: kind(line[name]) if line.get(name) else None
-               for name, kind in COLUMNS.items()}
-        rows.append(checked(row))
-    return rows
+    return [checked({name: kind(line[name]) if line.get(name) else None for name, kind in COLUMNS.items()})
+            for line in csv.DictReader(text.splitlines())]
 
 
 def checked(row):

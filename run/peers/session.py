@@ -250,25 +250,22 @@ class Session:
         seconds = {one: statistics.median(list_) for one, list_ in times.items() if list_}
         miniapp = next(iter(loaded))
         numpy = next((s for one, s in seconds.items() if one.framework == "numpy"), None)
-        rows = []
+        rows, known = [], miniapp.provenance
         for one, time_s in seconds.items():
             rows.append({
-                **self.what(case, one), "framework": one.framework, "version": one.version,
+                "kernel": case.kernel, "inputs": case.inputs, "precision": case.precision, "device": one.device,
+                **{name: miniapp.row[name] for name in ("nx", "ny", "nz", "points")}, "cores": one.cores,
+                "framework": one.framework, "version": one.version,
                 "seconds": time_s, "ns_per_point": 1e9 * time_s / miniapp.row["points"],
                 "speedup_over_numpy": numpy and numpy / time_s,
                 "miniapp_is_faster_by": time_s / seconds[miniapp],
                 "first_call_s": loaded[one]["first_s"],
                 "calls": calls_in_turn(loaded[one]["call_s"]) * len(times[one]),
                 "turns": len(times[one]), **self.costs(miniapp, case, time_s),
-                **verdict(case, one, loaded[one]["difference"]), **self.place(miniapp)})
+                **verdict(case, one, loaded[one]["difference"]),
+                "machine": f"{known['host']}, {known['cpu']}", "date": known["time"][:10]})
         self.rows += rows
         return rows
-
-    def what(self, case, one):
-        row = self.miniapps[0].row
-        return {"kernel": case.kernel, "inputs": case.inputs, "precision": case.precision,
-                "device": one.device, "nx": row["nx"], "ny": row["ny"], "nz": row["nz"],
-                "points": row["points"], "cores": one.cores}
 
     def costs(self, miniapp, case, time_s):
         """The bytes and flops of the kernel, as miniapp counts them, for all peers."""
@@ -277,11 +274,6 @@ class Session:
         return {"bytes": miniapp.row["bytes"], "flops": miniapp.row["flops"],
                 "gb_per_s": 1e-9 * rate, "share_of_triad": rate / bandwidth,
                 "triad_gb_per_s": 1e-9 * bandwidth, "fma_gflop_per_s": 1e-9 * arithmetic}
-
-    @staticmethod
-    def place(miniapp):
-        known = miniapp.provenance
-        return {"machine": f"{known['host']}, {known['cpu']}", "date": known["time"][:10]}
 
 
 def verdict(case, one, difference):

@@ -212,9 +212,10 @@ def attribute(path, attrs, name, known):
     if name not in attrs:
         return None
     value = np.asarray(attrs[name])
-    if value.dtype.kind not in "biuf" or value.size != 1 or not known(float(value.reshape(()))):
+    number = float(value.reshape(())) if value.dtype.kind in "biuf" and value.size == 1 else np.nan
+    if not known(number):
         raise Unusable(f"{path}: attribute {name} is {str(attrs[name])[:60]!r}, expected a number in its range")
-    return float(value.reshape(()))
+    return number
 
 
 def attributes_of(path, dataset):
