@@ -196,9 +196,9 @@ def check_writable(path):
 
 
 def table(lines):
-    """Lines of cells as text: the first column to the left, the others to the right."""
+    """Lines of cells as text, which may hold single spaces: the first column to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*lines)]
-    return [" ".join([first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:]))])
+    return ["  ".join([first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:]))])
             for first, *cells in lines]
 
 

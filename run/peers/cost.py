@@ -22,6 +22,7 @@ import math
 from pathlib import Path
 
 import numpy as np
+import safely
 
 from . import external_mode
 from .ranks import HALO
@@ -230,22 +231,21 @@ def written(name, factor):
 
 
 def quality(found):
-    yield f"{'run':>12}  {'measured ms':>11}  {'of the model':>12}  {'off by':>8}"
-    for runs, what in ((found.fitted, "fitted"), (found.held, "held out")):
-        for run in runs:
-            yield (f"{run.kind + ' ' + str(run.ranks):>12}  {1e3 * run.seconds:>11.3f}  "
-                   f"{1e3 * found.modelled(run):>12.3f}  {100 * found.error(run):>6.1f} %  {what}")
+    return safely.table([("run", "", "measured ms", "of the model", "off by"), *(
+        (f"{run.kind} {run.ranks}", what, f"{1e3 * run.seconds:.3f}", f"{1e3 * found.modelled(run):.3f}",
+         f"{100 * found.error(run):.1f} %")
+        for runs, what in ((found.fitted, "fitted"), (found.held, "held out")) for run in runs)])
 
 
 def table(found, machine, ocean, size):
     yield f"prediction: {ocean}, {' x '.join(map(str, size))} points, {machine.name}"
-    yield (f"{'ranks':>6}  {'blocks':>8}  {'GB a rank':>9}  {'ms a step':>10}  {'efficiency':>10}  "
-           "points, launches, latency, bytes" + ", solver" * (found.step.gathered > 0))
+    lines = [("ranks", "blocks", "GB a rank", "ms a step", "efficiency",
+              "points, launches, latency, bytes" + ", solver" * (found.step.gathered > 0))]
     first = None
     for ranks, blocks, block, parts in predictions(found.step, machine, size):
         time = sum(parts)
         first = first or time
         shares = ", ".join(f"{100 * part / time:.0f} %" for part in parts)
-        yield (f"{ranks:>6}  {'{} x {}'.format(*blocks):>8}  "
-               f"{1e-9 * found.bytes_a_point * math.prod(block):>9.2f}  {1e3 * time:>10.3f}  "
-               f"{100 * first / time / ranks:>8.1f} %  {shares}")
+        lines.append((str(ranks), "{} x {}".format(*blocks), f"{1e-9 * found.bytes_a_point * math.prod(block):.2f}",
+                      f"{1e3 * time:.3f}", f"{100 * first / time / ranks:.1f} %", shares))
+    yield from safely.table(lines)

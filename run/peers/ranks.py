@@ -15,8 +15,7 @@ KINDS = ("strong", "weak")
 ALIKE = ("kernel", "device", "precision", "threads")  # in all runs that are compared
 # With a --shape, as --weak has it, the program takes steps of 10 s, which changes no kernel's work.
 OF_A_KIND = ("dt_mom", "dt_tracer", "A_h", "r_bot")
-COLUMNS = (("ranks", 6), ("blocks", 8), ("points a rank", 14), ("ms a step", 10), ("ns/point", 9),
-           ("speedup", 8), ("efficiency", 11), ("exchange", 9), ("fastest", 8))
+COLUMNS = ("ranks", "blocks", "points a rank", "ms a step", "ns/point", "speedup", "efficiency", "exchange", "fastest")
 
 
 @dataclasses.dataclass
@@ -164,10 +163,8 @@ def table(kind, runs):
     row = runs[0].row
     yield (f"{kind} scaling of {row['kernel']} on {row['device']} in {row['precision']}, "
            f"{row['threads'] or '-'} threads a rank: {runs[0].place}")
-    yield "  ".join(f"{name:>{width}}" for name, width in COLUMNS)
-    for run in runs:
-        cells = (run.ranks, "{} x {}".format(*run.blocks), f"{run.points / run.ranks:.0f}",
-                 f"{1e3 * run.seconds:.3f}", f"{1e9 * run.seconds / run.points:.2f}",
-                 f"{speedup(run, runs[0]):.2f}", f"{100 * efficiency(run, runs[0]):.1f} %",
-                 f"{100 * run.exchange:.1f} %", f"{100 * run.fastest:.1f} %")
-        yield "  ".join(f"{cell:>{width}}" for cell, (_, width) in zip(cells, COLUMNS))
+    yield from safely.table([COLUMNS, *(
+        (str(run.ranks), "{} x {}".format(*run.blocks), f"{run.points / run.ranks:.0f}",
+         f"{1e3 * run.seconds:.3f}", f"{1e9 * run.seconds / run.points:.2f}",
+         f"{speedup(run, runs[0]):.2f}", f"{100 * efficiency(run, runs[0]):.1f} %",
+         f"{100 * run.exchange:.1f} %", f"{100 * run.fastest:.1f} %") for run in runs)])
