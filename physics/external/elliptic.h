@@ -89,6 +89,9 @@ struct patch {
 /* The end of a loop along x: the host goes on to the end of a vector. */
 #define LOOP_END(end) HOST_OR_OFFLOAD(((end) + LANES - 2) / LANES * LANES + 1, end)
 
+/* The end of a loop over the pairs of a row: the host goes on to the end of their last vector. */
+#define PAIRS_END(end, nx) HOST_OR_OFFLOAD(LOOP_END((nx) + 1) / 2 + 1, end)
+
 /* The residual without b, as a sum of differences, so that rounding of the diagonal plays no part.
  */
 #define LEFT_OF(x)                                                                                 \
@@ -208,7 +211,7 @@ INLINED void restrict_to(const struct sweep *s, struct factors by, struct patch 
         float *const result = to + row * s->coarse_stride;
         if (cells_x == 2) {
             ALONG_X
-            for (count i = begin; i < end; i++)
+            for (count i = begin; i < PAIRS_END(end, nx); i++)
                 result[i] = low[2 * i - 1] + low[2 * i] + both * (high[2 * i - 1] + high[2 * i]);
         } else {
             ALONG_X
@@ -223,7 +226,7 @@ INLINED void restrict_to(const struct sweep *s, struct factors by, struct patch 
 INLINED void prolong_from(const struct sweep *s, struct patch patch)
 {
     LEVEL_LOCALS
-    const count pairs_end = end <= nx / 2 ? end : nx / 2 + 1;
+    const count pairs_end = PAIRS_END(end <= nx / 2 ? end : nx / 2 + 1, nx);
     for (count j = patch.low; j < patch.high; j++) {
         const float *const coarse = from + s->level.coarse_row[j] * s->coarse_stride;
         const float *const shares = share + j * stride;
