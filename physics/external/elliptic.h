@@ -30,10 +30,10 @@
 #include <stdbool.h>
 
 enum {
-    MOST_LEVELS = 32,
-    MOST_DEGREE = 3,      /* of a smoother, before and after the coarser levels */
-    COARSEST_DEGREE = 24, /* of what solves the coarsest level */
-    MOST_SWEEPS = (MOST_LEVELS + 1) * (2 * MOST_DEGREE + 2) + COARSEST_DEGREE,
+    MOST_LEVELS = 32, /* each has half as many rows or columns as the one before, or both */
+    MOST_DEGREE = 3,  /* of a smoother, before and after the coarser levels */
+    MOST_SWEEPS = (MOST_LEVELS + 1) * (2 * MOST_DEGREE + 2),
+    FEW = 64,     /* a level of at most so many cells is the coarsest */
     ALONE = 8192, /* a level of at most so many cells is one thread's, or one block's */
     LANES = 16,   /* floats of a cache line */
 };
@@ -41,12 +41,12 @@ enum {
 /* The interval of eigenvalues that a smoother damps ends at 2, by Gershgorin's theorem; so many
  * times its beginning. Aggregates that are mostly pairs leave almost half of the modes to the next
  * level, a shorter interval. */
-static const double MOST_EIGENVALUE = 2, SMOOTHED = 5, SMOOTHED_BY_PAIRS = 3.5,
-                    COARSEST_SMOOTHED = 60;
+static const double MOST_EIGENVALUE = 2, SMOOTHED = 5, SMOOTHED_BY_PAIRS = 3.5;
 
 /* A level's right-hand side, approximation and an array to work in; couplings to the east and
  * north, with the unit diagonal; the share of the aggregate's unknown in a cell's. Only the finest
- * has couplings as they were, the excess, the inverse root of the diagonal and a step's direction.
+ * has couplings as they were, the excess, the inverse root of the diagonal and a step's direction;
+ * only the coarsest has the inverse of its matrix, each row for all cells.
  * An aggregate has `cells_x` cells along x, and one or two rows: `coarse_row` is the next level's
  * row of a row, `fine_row` the first row of one of the next level's. */
 struct level {
@@ -54,13 +54,14 @@ struct level {
     const int32_t *coarse_row, *fine_row;
     float *b, *x, *y, *east, *north, *share;
     float *full_east, *full_north, *excess, *root, *p;
+    const float *inverse;
 };
 
 /* A sweep goes through rows and columns of its level or, to and from the next one, of aggregates. A
  * degree of a polynomial goes on from an approximation, `scale` times `from`: from b where the
  * approximation was 0 before the first degree. */
 struct sweep {
-    enum { ADD_DEGREE, RESTRICT, PROLONG, TAKE_STEP, FOLLOW_STEP } kind;
+    enum { ADD_DEGREE, RESTRICT, SOLVE, PROLONG, TAKE_STEP, FOLLOW_STEP } kind;
     struct level level;
     count rows, columns, coarse_stride;
     struct factors {
@@ -106,11 +107,18 @@ struct patch {
     USABLE float *const share = s->level.share, *const from = s->from;                             \
     float *USABLE to = s->to;
 
+/* The floats of a row that the host takes at once, where registers need not be as long. */
+#if defined(PHYSICS_OFFLOAD)
+typedef float line;
+#else
+typedef float line __attribute__((vector_size(LANES * sizeof(float)), may_alias));
+#endif
+
 /* A part of a row: a cache line where registers are as long, and else a cell. WEST_OF and EAST_OF
  * give the part one cell to the west or east: a line comes from this one and the one beside it,
  * since loads that cross two lines take twice as long. A loop over lines keeps what it has read. */
 #if defined(__AVX512F__) && !defined(PHYSICS_OFFLOAD)
-typedef float part __attribute__((vector_size(LANES * sizeof(float)), may_alias));
+typedef line part;
 #define WEST_OF(before, here)                                                                      \
     __builtin_shufflevector(before, here, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,  \
                             29, 30)
@@ -222,6 +230,26 @@ INLINED void restrict_to(const struct sweep *s, struct factors by, struct patch 
     }
 }
 
+/* The coarsest level's solution. */
+INLINED void solve_coarsest(const struct sweep *s, struct patch patch)
+{
+    LEVEL_LOCALS
+    for (count j = patch.low; j < patch.high; j++) {
+        for (count i = begin; i < LOOP_END(end); i += sizeof(line) / sizeof(float)) {
+            const float *inverse = s->level.inverse + (j - 1) * nx * s->level.ny * stride + i;
+            line sum = {0};
+            for (count row = 1; row <= s->level.ny; row++) {
+                line of_row = {0}; /* so that a processor begins a row before it ends another */
+                for (count o = row * stride + 1; o <= row * stride + nx; o++, inverse += stride)
+                    of_row += *(const line *)inverse * from[o];
+                sum += of_row;
+            }
+            *(line *)(to + j * stride + i) = sum;
+        }
+        CLOSE_RING(to + j * stride, nx, begin, end);
+    }
+}
+
 /* Adds the coarser level's approximation. */
 INLINED void prolong_from(const struct sweep *s, struct patch patch)
 {
@@ -286,6 +314,8 @@ INLINED void sweep_part(const struct sweep *s, struct factors by, struct patch p
         multiply_patch(s, by, patch, ADD_DEGREE);
     else if (s->kind == RESTRICT)
         restrict_to(s, by, patch);
+    else if (s->kind == SOLVE)
+        solve_coarsest(s, patch);
     else if (s->kind == PROLONG)
         prolong_from(s, patch);
     else if (s->kind == TAKE_STEP)

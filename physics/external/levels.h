@@ -325,14 +325,66 @@ static inline bool add_cells(const struct level *l, const struct couplings *c,
     return true;
 }
 
+/* Inverts a symmetric positive definite matrix, by Gauss and Jordan's elimination. */
+static inline void invert(double *matrix, count rows)
+{
+    for (count n = 0; n < rows; n++) {
+        double *const row = matrix + n * rows, pivot = row[n];
+        row[n] = 1;
+        for (count m = 0; m < rows; m++)
+            row[m] /= pivot;
+        for (count other = 0; other < rows; other++) {
+            double *const to = matrix + other * rows, factor = to[n];
+            if (other != n)
+                to[n] = 0;
+            for (count m = 0; m < rows && other != n; m++)
+                to[m] -= factor * row[m];
+        }
+    }
+}
+
+/* Puts the inverse of the coarsest level's matrix onto the device. What is added to the diagonal
+ * bounds it where a basin has almost no excess. */
+static inline bool put_inverse(const struct keeper *keeper, struct level *l,
+                               const struct couplings *c)
+{
+    const double added = 1e-6;
+    const count nx = l->nx, stride = l->stride, cells = nx * l->ny;
+    const size_t bytes = (size_t)(cells * elements_of(l)) * sizeof(float);
+    double *const matrix = calloc((size_t)(cells * cells), sizeof(*matrix));
+    float *const inverse = matrix ? calloc(1, bytes) : NULL;
+    for (count n = 0; n < cells && inverse; n++) {
+        const count i = n % nx + 1, o = (n / nx + 1) * stride + i, east = i % nx + 1 - i;
+        const count beyond[] = {n + east, n + nx};
+        const double coupling[] = {c->east[o] * c->root[o] * c->root[o + east],
+                                   c->north[o] * c->root[o] * c->root[o + stride]};
+        matrix[n * cells + n] += 1 + added;
+        for (int side = 0; side < 2 && beyond[side] < cells; side++) {
+            matrix[n * cells + beyond[side]] -= coupling[side];
+            matrix[beyond[side] * cells + n] -= coupling[side];
+        }
+    }
+    if (inverse)
+        invert(matrix, cells);
+    for (count n = 0; n < cells && inverse; n++)
+        for (count m = 0; m < cells; m++)
+            inverse[(m / nx * cells + n) * stride + m % nx + 1] = (float)matrix[n * cells + m];
+    float *const memory = inverse ? take_arrays(keeper, l, (size_t)cells, sizeof(float)) : NULL;
+    l->inverse = memory;
+    const bool is_put = memory && keeper->to_device(keeper->context, memory, inverse, bytes);
+    free(matrix);
+    free(inverse);
+    return is_put;
+}
+
 /* Makes a level, which has memory, and all that are coarser. */
 static inline bool build_levels(const struct keeper *keeper, struct elliptic *e,
                                 const struct couplings *c)
 {
     struct level *const l = &e->level[e->levels++];
     find_roots(l, c);
-    if (e->levels == MOST_LEVELS || l->nx * l->ny <= 16)
-        return put_level(keeper, l, c, NULL);
+    if (l->nx * l->ny <= FEW)
+        return put_level(keeper, l, c, NULL) && put_inverse(keeper, l, c);
     int32_t *const rows = calloc(2 * (size_t)(l->ny + 2), sizeof(*rows));
     if (rows)
         join_cells(l, c, rows);
@@ -349,11 +401,10 @@ static inline bool build_levels(const struct keeper *keeper, struct elliptic *e,
 
 /* ---- the cycle ---- */
 
-/* A root of a Chebyshev polynomial. In this order no product of a polynomial's last factors is
- * above 5, for 2, 3 and 24 degrees: rounding does not grow. */
+/* A root of a Chebyshev polynomial. */
 static inline double chebyshev_root(double low, double high, int degree, int degrees)
 {
-    const double angle = acos(-1) * (19 * degree % degrees + 0.5) / degrees;
+    const double angle = acos(-1) * (degree + 0.5) / degrees;
     return (high + low) / 2 + (high - low) / 2 * cos(angle);
 }
 
@@ -365,34 +416,28 @@ static inline struct sweep *append_sweep(struct elliptic *e, int kind, const str
     return s;
 }
 
-/* Adds the sweeps of a polynomial, which leave the approximation in the level's x. */
-static inline void append_polynomial(struct elliptic *e, struct level *l, double smoothed,
-                                     int degrees, bool is_from_zero)
-{
-    const double low = MOST_EIGENVALUE / smoothed;
-    for (int degree = is_from_zero; degree < degrees; degree++) {
-        const bool is_of_b = is_from_zero && degree == 1;
-        struct sweep *const s = append_sweep(e, ADD_DEGREE, l, l->ny, l->nx);
-        s->by.scale = (float)(is_of_b ? 1 / chebyshev_root(low, MOST_EIGENVALUE, 0, degrees) : 1);
-        s->by.more = (float)(1 / chebyshev_root(low, MOST_EIGENVALUE, degree, degrees));
-        s->from = is_of_b ? l->b : l->x;
-        s->to = l->y;
-        l->y = l->x;
-        l->x = s->to;
-    }
-}
-
 /* The degree of a level's smoother: one less where most aggregates are pairs. */
 static inline int degree_of(const struct level *l)
 {
     return 2 * l->nx * l->ny < 5 * l[1].nx * l[1].ny ? MOST_DEGREE - 1 : MOST_DEGREE;
 }
 
+/* Adds the sweeps of a smoother, which leave the approximation in the level's x. */
 static inline void append_smoother(struct elliptic *e, struct level *l, bool is_from_zero)
 {
     const int degrees = degree_of(l);
-    append_polynomial(e, l, degrees < MOST_DEGREE ? SMOOTHED_BY_PAIRS : SMOOTHED, degrees,
-                      is_from_zero);
+    const double high = MOST_EIGENVALUE;
+    const double low = high / (degrees < MOST_DEGREE ? SMOOTHED_BY_PAIRS : SMOOTHED);
+    for (int degree = is_from_zero; degree < degrees; degree++) {
+        const bool is_of_b = is_from_zero && degree == 1;
+        struct sweep *const s = append_sweep(e, ADD_DEGREE, l, l->ny, l->nx);
+        s->by.scale = (float)(is_of_b ? 1 / chebyshev_root(low, high, 0, degrees) : 1);
+        s->by.more = (float)(1 / chebyshev_root(low, high, degree, degrees));
+        s->from = is_of_b ? l->b : l->x;
+        s->to = l->y;
+        l->y = l->x;
+        l->x = s->to;
+    }
 }
 
 /* Adds the sweep from a level to the next one, or back. */
@@ -414,7 +459,9 @@ static inline bool make_cycle(const struct keeper *keeper, struct elliptic *e)
         append_smoother(e, l, true);
         append_transfer(e, l, false);
     }
-    append_polynomial(e, last, COARSEST_SMOOTHED, COARSEST_DEGREE, true);
+    struct sweep *const solution = append_sweep(e, SOLVE, last, last->ny, last->nx);
+    solution->from = last->b;
+    solution->to = last->x;
     for (int n = e->levels - 2; n >= 0; n--) {
         append_transfer(e, &e->level[n], true);
         append_smoother(e, &e->level[n], false);
