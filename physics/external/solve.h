@@ -2,12 +2,13 @@
  * Solves the equations of elliptic.h by Chebyshev's iteration around the multigrid cycle, in
  * rounds: the residual is found in double, and follows the steps of a round in float. It has no
  * sums over the grid; only the largest residual decides when it ends. Where it does not converge,
- * conjugate gradients around the same cycle do, whose sums the host takes, in an order that nothing
- * changes. They also find the eigenvalues, once.
+ * conjugate gradients around the same cycle do, whose sums the host takes, exactly. They also find
+ * the eigenvalues, once.
  */
 #ifndef PHYSICS_SOLVE_H
 #define PHYSICS_SOLVE_H
 
+#include "exact_sum.h"
 #include "levels.h"
 #include "sums.h"
 
@@ -83,7 +84,7 @@ static void VARIANT(find_products)(const struct elliptic *e, bool is_energy)
         }
 }
 
-/* The sum over all cells, row by row on the host; NaN if the numbers cannot be copied. */
+/* The sum over all cells, exact whatever its order; NaN if the numbers cannot be copied. */
 static double VARIANT(sum_of_products)(const struct kernel_call *call, const struct elliptic *e,
                                        bool is_energy)
 {
@@ -91,11 +92,15 @@ static double VARIANT(sum_of_products)(const struct kernel_call *call, const str
     VARIANT(find_products)(e, is_energy);
     const double *const parts =
         call->totals->on_host(call->totals->context, e->work, (size_t)elements_of(l));
-    double sum = parts ? 0 : NAN;
+    double largest = 0, sums[SUM_PARTS] = {0};
     for (count j = 1; j <= l->ny && parts; j++)
-        for (count i = 1; i <= l->nx; i++)
-            sum += parts[j * l->stride + i];
-    return sum;
+        for (count o = j * l->stride + 1; o <= j * l->stride + l->nx; o++)
+            largest = fmax(largest, fabs(parts[o]));
+    const double cutter = first_cutter(largest);
+    for (count j = 1; j <= l->ny && parts; j++)
+        for (count o = j * l->stride + 1; o <= j * l->stride + l->nx; o++)
+            add_exactly(&sums[0], &sums[1], &sums[2], parts[o], cutter);
+    return parts ? sum_of_parts(sums) : NAN;
 }
 
 /* A matrix from the factors of conjugate gradients, whose eigenvalues are near some of the
