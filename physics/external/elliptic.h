@@ -58,10 +58,11 @@ struct level {
 };
 
 /* A sweep goes through rows and columns of its level or, to and from the next one, of aggregates. A
- * degree of a polynomial goes on from an approximation, `scale` times `from`: from b where the
- * approximation was 0 before the first degree. */
+ * degree of a polynomial goes on from an approximation, `scale` times `from`. A polynomial that
+ * begins with 0 has `scale` times b after its first degree; the second one is a sweep of its own
+ * kind, which needs no b beside. */
 struct sweep {
-    enum { ADD_DEGREE, RESTRICT, SOLVE, PROLONG, TAKE_STEP, FOLLOW_STEP } kind;
+    enum { BEGIN, ADD_DEGREE, RESTRICT, SOLVE, PROLONG, TAKE_STEP, FOLLOW_STEP } kind;
     struct level level;
     count rows, columns, coarse_stride;
     struct factors {
@@ -174,7 +175,9 @@ INLINED void multiply_rows(const struct sweep *s, struct factors by, struct patc
                              WEST_OF(west, beside) * (WEST_OF(before, here) - base) +
                              PART_AT(north + o) * (PART_AT(x + o + stride) - base) +
                              PART_AT(north + o - stride) * (PART_AT(x + o - stride) - base);
-            if (kind == ADD_DEGREE)
+            if (kind == BEGIN)
+                next[row] = gain * sum + (by.more + keep) * here;
+            else if (kind == ADD_DEGREE)
                 next[row] = gain * sum + (by.more * PART_AT(b + o) + keep * here);
             else if (kind == RESTRICT)
                 next[row] = PART_AT(l->share + o) * (PART_AT(b + o) + sum - here);
@@ -310,7 +313,9 @@ INLINED void take_step(const struct sweep *s, struct factors by, struct patch pa
 
 INLINED void sweep_part(const struct sweep *s, struct factors by, struct patch patch)
 {
-    if (s->kind == ADD_DEGREE)
+    if (s->kind == BEGIN)
+        multiply_patch(s, by, patch, BEGIN);
+    else if (s->kind == ADD_DEGREE)
         multiply_patch(s, by, patch, ADD_DEGREE);
     else if (s->kind == RESTRICT)
         restrict_to(s, by, patch);

@@ -430,7 +430,7 @@ static inline void append_smoother(struct elliptic *e, struct level *l, bool is_
     const double low = high / (degrees < MOST_DEGREE ? SMOOTHED_BY_PAIRS : SMOOTHED);
     for (int degree = is_from_zero; degree < degrees; degree++) {
         const bool is_of_b = is_from_zero && degree == 1;
-        struct sweep *const s = append_sweep(e, ADD_DEGREE, l, l->ny, l->nx);
+        struct sweep *const s = append_sweep(e, is_of_b ? BEGIN : ADD_DEGREE, l, l->ny, l->nx);
         s->by.scale = (float)(is_of_b ? 1 / chebyshev_root(low, high, 0, degrees) : 1);
         s->by.more = (float)(1 / chebyshev_root(low, high, degree, degrees));
         s->from = is_of_b ? l->b : l->x;
