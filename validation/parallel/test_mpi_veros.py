@@ -13,7 +13,8 @@ import pytest
 from conftest import HERE, LONG, PACKAGE
 from test_mpi import count
 
-CASES = ["acc", "basin", "free surface", "explicit friction", "IDEMIX", "TEM", "no TKE", "passive tracers"]
+CASES = ["acc", "basin", "free surface", "explicit friction", "IDEMIX", "TEM", "no TKE", "passive tracers",
+         "one process"]
 
 
 def python_that(test):

@@ -217,6 +217,16 @@ def at_random(seed):
     return every_variable(choose(seed), act)
 
 
+def by_one_process(state):
+    """The last process alone reads two variables, and changes one in its last cell; all copy what they have."""
+    vs = state.variables
+    if runtime_state.proc_rank == runtime_state.proc_num - 1:
+        vs.salt = update(vs.salt, at[-3, -3], 1.001 * vs.salt[-3, -3] + 0 * vs.temp[-3, -3])
+    if vs.itt == STEPS // 2:
+        copy.deepcopy(vs)
+    read_all(state)
+
+
 def more_mixed(state):
     """The next step begins with other values than this one did."""
     state.variables.temp = state.variables.temp * 1.001
@@ -859,6 +869,7 @@ CASES = {
     "every variable": lambda: every_variable({}),
     "every variable of a basin": lambda: every_variable({**OTHERS["basin"], **PARTLY["lateral diffusion"]}, more_mixed),
     **{f"at random {seed}": lambda seed=seed: at_random(seed) for seed in range(30)},
+    "values of one process": lambda: values({}, change=by_one_process),
     "a dye": dyed,
     "passive tracers": lambda: passive({}),
     "passive tracers of a basin": lambda: passive(OTHERS["basin"]),

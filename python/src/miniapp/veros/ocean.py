@@ -38,7 +38,8 @@ def in_order(array) -> np.ndarray:
 
 
 def fetch_all(keeper) -> None:
-    for variable in list(keeper.pending):
+    """In one order in all processes, which make some variables together."""
+    for variable in sorted(keeper.pending):
         keeper.fetch(variable)
 
 
@@ -197,12 +198,13 @@ class Ocean:
     # -- from Veros --
 
     def take(self, variables) -> None:
-        """Takes in those arrays that are not the same as before."""
-        arrays = {name: vars(self.vs)[name] for name in variables if name in vars(self.vs)}  # others stayed here
-        known = distributed.global_and(np.array([self.is_known(*pair) for pair in arrays.items()], bool))
-        for variable, array in (pair for pair, is_known in zip(arrays.items(), known) if not is_known):
-            self.fill(variable, array)
-            self.known[variable] = array
+        """Takes in those arrays that are not the same as before, in all processes or in one. A variable may have none
+        here, because it stayed with the kernels, and one in another process, which has read or set it."""
+        known = distributed.global_and(np.array([name in self.pending or self.is_known(name, vars(self.vs)[name])
+                                                 for name in variables], bool))
+        for variable in (name for name, is_known in zip(variables, known) if not is_known):
+            self.known[variable] = getattr(self.vs, variable)
+            self.fill(variable, self.known[variable])
 
     def is_known(self, variable, array) -> bool:
         """Whether the array was taken before. Where a setup may write into it, its values are compared, too; but
