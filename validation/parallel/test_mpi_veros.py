@@ -77,6 +77,18 @@ def test_bits_of_four_processes(ranks, steps):
         assert_equal(found[case], variables, 0)
 
 
+@pytest.mark.skipif(not LONG, reason="30 oceans three times: MINIAPP_TEST_LONG=1 makes them")
+def test_bits_of_switches_at_random(ranks):
+    """From rest, in setups that change variables at random and read others."""
+    cases = [f"switches at random {seed}" for seed in range(30)]
+    alone = values(ranks, "1x1", *cases, steps=5, begin="rest")
+    for cut in ("2x2", "1x2"):
+        found = values(ranks, cut, *cases, steps=5, begin="rest")
+        for case, variables in alone.items():
+            print(cut, case)
+            assert_equal(found[case], variables, 0)
+
+
 @pytest.mark.skipif(not LONG, reason="200 steps: MINIAPP_TEST_LONG=1 makes them")
 def test_200_steps_of_four_processes(ranks):
     cases = ["acc", "acc_basic", "north_atlantic", "acc_benchmark"]

@@ -204,8 +204,8 @@ def every_variable(switches, change=lambda state: None):
     return beside(lambda kind, seed: all_read(start(kind, switches, changed_and_read, seed)), *remnants(switches))
 
 
-def at_random(seed):
-    """Switches at random, and a setup that changes some variables after each step and reads others."""
+def changes_at_random(seed):
+    """A setup that changes some variables after each step and reads others."""
     def act(state):
         vs, rng = state.variables, np.random.default_rng([seed, int(state.variables.itt)])
         for name in fields_in_space(state):
@@ -214,7 +214,7 @@ def at_random(seed):
                 setattr(vs, name, getattr(vs, name) * 1.001)
             elif what < 0.2:
                 getattr(vs, name)
-    return every_variable(choose(seed), act)
+    return act
 
 
 def by_one_process(state):
@@ -868,7 +868,10 @@ CASES = {
     "values of a restart of the plug-in for itself": lambda: values_after_restart(WithPlugin, WithPlugin),
     "every variable": lambda: every_variable({}),
     "every variable of a basin": lambda: every_variable({**OTHERS["basin"], **PARTLY["lateral diffusion"]}, more_mixed),
-    **{f"at random {seed}": lambda seed=seed: at_random(seed) for seed in range(30)},
+    **{f"at random {seed}": lambda seed=seed: every_variable(choose(seed), changes_at_random(seed))
+       for seed in range(30)},
+    **{f"values of switches at random {seed}": lambda act=changes_at_random(seed), seed=seed: values(
+        choose(seed), change=lambda state: (act(state), read_all(state))) for seed in range(30)},
     "values of one process": lambda: values({}, change=by_one_process),
     "a dye": dyed,
     "passive tracers": lambda: passive({}),
