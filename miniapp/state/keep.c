@@ -249,15 +249,13 @@ static double *room_for(const struct miniapp_state *whole, const struct miniapp_
     return malloc(2 * most * sizeof(double));
 }
 
-enum miniapp_status whole_run(struct miniapp_state *state, struct kept *kept,
-                              struct slot *const *slots)
+static enum miniapp_status run_whole(struct miniapp_state *state, struct kept *kept,
+                                     struct slot *const *slots, bool is_new)
 {
     const struct miniapp_kernel *const kernel = kept->kernel;
-    const size_t changes = changes_of_grid(kept);
-    const bool is_new = !kept->whole || kept->changes != changes;
     enum miniapp_status status = kept->whole ? MINIAPP_DONE : open_whole(state, kept, kernel);
     OWNED double *const values = status ? NULL : room_for(kept->whole, kernel);
-    kept->changes = changes;
+    kept->changes = changes_of_grid(kept);
     TRY(state_agrees(state, status ? status : allocated(values, "a gathered field")));
     kept->whole->settings = state->settings;
     miniapp_state_set_cyclic(kept->whole, state->cyclic_x);
@@ -280,4 +278,17 @@ enum miniapp_status whole_run(struct miniapp_state *state, struct kept *kept,
                                 values, &kernel->arguments[i]);
     exchange_note(state, start, true);
     return is_new ? state_agrees(state, status) : status;
+}
+
+/* Memory that is not new stays where a run fails, since it may have failed in this process alone:
+ * in the next run, it has to be new in all processes or in none. */
+enum miniapp_status whole_run(struct miniapp_state *state, struct kept *kept,
+                              struct slot *const *slots)
+{
+    const bool is_new = !kept->whole || kept->changes != changes_of_grid(kept);
+    const enum miniapp_status status = run_whole(state, kept, slots, is_new);
+    kept->solution.is_there &= !status;
+    if (status && is_new)
+        forget(kept);
+    return status;
 }

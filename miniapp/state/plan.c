@@ -357,12 +357,8 @@ static enum miniapp_status prepare(struct miniapp_state *state, struct bound_ste
 
 static enum miniapp_status run_step(struct miniapp_state *state, struct bound_step *step)
 {
-    if (step->kernel->is_whole && state->exchange) {
-        const enum miniapp_status status = whole_run(state, step->kept, step->slot);
-        if (status)
-            forget(step->kept);
-        return status;
-    }
+    if (step->kernel->is_whole && state->exchange)
+        return whole_run(state, step->kept, step->slot);
     if (step->kernel->is_whole && lacks_parts(state))
         return fail(MINIAPP_USAGE, "kernel '%s' needs the whole ocean, of which this is a part",
                     step->kernel->name);

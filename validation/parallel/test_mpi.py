@@ -478,6 +478,30 @@ assert np.array_equal(part["P_diss_adv"], made)
     assert sorted(said.splitlines()) == ['" not return \'sums\'"', "'process 1 failed'"]
 
 
+@every_mpi
+def test_a_client_of_which_one_rank_cannot_fetch_what_it_solved(ranks, device, tmp_path):
+    """It alone fails, at its last copy: the solver's memory is not new in its next run, as it is in no other's."""
+    if ranks.miniapp.offload != "emulated":
+        pytest.skip("needs a build with emulated offload")
+    failing = library(tmp_path / "failing.so", FAILING)
+    said = run_client(ranks, "2x1", f"""
+part, failing = shared("{device}"), ctypes.c_int.in_dll(ctypes.CDLL(sys.argv[3]), "failing")
+part.step(1, "ocean")
+part.run("streamfunction")
+failing.value = most = 1000000
+part.run("streamfunction")
+failing.value, made = (most - failing.value) * (rank == 1), part["psi_taup1"]
+""" + """
+try:
+    part.run("streamfunction")
+except miniapp.DeviceError as error:
+    os.write(1, b"%a\\n" % str(error))
+part.run("streamfunction")
+assert np.array_equal(part["psi_taup1"], made)
+""", failing, program=["env", f"LD_PRELOAD={failing}:{ranks.idling}"])
+    assert re.fullmatch(r"\"device '.*' did not take 'dpsi_taup1'\"\n", said), said
+
+
 # ---- files ----
 
 def attributes(dataset):
