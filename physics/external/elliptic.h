@@ -331,7 +331,8 @@ INLINED void sweep_part(const struct sweep *s, struct factors by, struct patch p
 
 /* Sweeps of one level go through a band of its rows together, each a row behind the one before, so
  * that memory is read once for all. The seams do what needs rows beyond the band. */
-INLINED void sweep_rows(const struct sweep *s, int sweeps, count band, count bands, bool is_seam)
+OF_ROW void VARIANT(sweep_rows)(const struct sweep *s, int sweeps, count band, count bands,
+                                bool is_seam)
 {
     const count rows = s->level.ny, together = 4 + 320 / s->level.nx * 4; /* rows of a sweep */
     const count low = band * rows / bands + 1;
@@ -362,13 +363,16 @@ static void VARIANT(sweep_by_all)(const struct sweep *host, USABLE struct sweep 
     USABLE double gain = host->by.gain, owed = host->by.owed;
     const count bands =
         HOST_OR_OFFLOAD(clamp(host->level.ny / (4 * sweeps), 1, omp_get_max_threads()), host->rows);
-    const int turns = HOST_OR_OFFLOAD(bands > 1 ? 2 : 1, 1);
-    for (int seam = 0; seam < turns; seam++) {
+    if (HOST_OR_OFFLOAD(bands == 1, false)) { /* which a parallel region would delay */
+        HOST_OR_OFFLOAD(VARIANT(sweep_rows)(host, sweeps, 0, 1, false), (void)0);
+        return;
+    }
+    for (int seam = 0; seam < HOST_OR_OFFLOAD(2, 1); seam++) {
         PARALLEL_COLUMNS
         for (count band = seam; band < bands; band++)
             for (count i = 1; i <= columns; i += ROW_PART(columns))
                 HOST_OR_OFFLOAD(
-                    sweep_rows(host, sweeps, band, bands, seam),
+                    VARIANT(sweep_rows)(host, sweeps, band, bands, seam),
                     sweep_part(s, ((struct factors){scale, more, gain, owed}),
                                ((struct patch){band + 1, band + 2, i, i + ROW_PART(columns)})));
     }
