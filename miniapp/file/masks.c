@@ -339,10 +339,11 @@ enum miniapp_status check_ghosts(struct miniapp_input *input, enum field_id id,
         return MINIAPP_DONE;
     if (field->wet)
         TRY(find_water(input, field->wet, &water));
-    for (size_t i = 0; i < miniapp_field_elements(field, &input->window.grid); i++) {
+    const size_t elements = miniapp_field_elements(field, &input->window.grid);
+    const size_t to_east = nx - 2 * MINIAPP_HALO + 1; /* from the last ghost in the west of a row */
+    for (size_t i = 0; i < elements; i += i % nx == MINIAPP_HALO - 1 ? to_east : 1) {
         const size_t x = i % nx;
-        if (!is_outer(x, nx) ||
-            (has_y && is_outer(row_in_file(input, i), input->window.whole.ny)) ||
+        if ((has_y && is_outer(row_in_file(input, i), input->window.whole.ny)) ||
             (water && !water[top + i]))
             continue;
         const size_t other = i - x + opposite_column(x, nx);
