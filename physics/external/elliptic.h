@@ -31,17 +31,16 @@
 
 enum {
     MOST_LEVELS = 32, /* each has half as many rows or columns as the one before, or both */
-    MOST_DEGREE = 3,  /* of a smoother, before and after the coarser levels */
-    MOST_SWEEPS = (MOST_LEVELS + 1) * (2 * MOST_DEGREE + 2),
+    DEGREE = 3,       /* of a smoother, before and after the coarser levels */
+    MOST_SWEEPS = (MOST_LEVELS + 1) * (2 * DEGREE + 2),
     FEW = 64,     /* a level of at most so many cells is the coarsest */
     ALONE = 8192, /* a level of at most so many cells is one thread's, or one block's */
     LANES = 16,   /* floats of a cache line */
 };
 
 /* The interval of eigenvalues that a smoother damps ends at 2, by Gershgorin's theorem; so many
- * times its beginning. Aggregates that are mostly pairs leave almost half of the modes to the next
- * level, a shorter interval. */
-static const double MOST_EIGENVALUE = 2, SMOOTHED = 5, SMOOTHED_BY_PAIRS = 3.5;
+ * times its beginning. */
+static const double MOST_EIGENVALUE = 2, SMOOTHED = 5;
 
 /* A level's right-hand side, approximation and an array to work in; couplings to the east and
  * north, with the unit diagonal; the share of the aggregate's unknown in a cell's. Only the finest

@@ -401,11 +401,11 @@ static inline bool build_levels(const struct keeper *keeper, struct elliptic *e,
 
 /* ---- the cycle ---- */
 
-/* A root of a Chebyshev polynomial. */
-static inline double chebyshev_root(double low, double high, int degree, int degrees)
+/* A root of the smoothers' Chebyshev polynomial. */
+static inline double chebyshev_root(int degree)
 {
-    const double angle = acos(-1) * (degree + 0.5) / degrees;
-    return (high + low) / 2 + (high - low) / 2 * cos(angle);
+    const double high = MOST_EIGENVALUE, low = high / SMOOTHED;
+    return (high + low) / 2 + (high - low) / 2 * cos(acos(-1) * (degree + 0.5) / DEGREE);
 }
 
 static inline struct sweep *append_sweep(struct elliptic *e, int kind, const struct level *l,
@@ -416,23 +416,14 @@ static inline struct sweep *append_sweep(struct elliptic *e, int kind, const str
     return s;
 }
 
-/* The degree of a level's smoother: one less where most aggregates are pairs. */
-static inline int degree_of(const struct level *l)
-{
-    return 2 * l->nx * l->ny < 5 * l[1].nx * l[1].ny ? MOST_DEGREE - 1 : MOST_DEGREE;
-}
-
 /* Adds the sweeps of a smoother, which leave the approximation in the level's x. */
 static inline void append_smoother(struct elliptic *e, struct level *l, bool is_from_zero)
 {
-    const int degrees = degree_of(l);
-    const double high = MOST_EIGENVALUE;
-    const double low = high / (degrees < MOST_DEGREE ? SMOOTHED_BY_PAIRS : SMOOTHED);
-    for (int degree = is_from_zero; degree < degrees; degree++) {
+    for (int degree = is_from_zero; degree < DEGREE; degree++) {
         const bool is_of_b = is_from_zero && degree == 1;
         struct sweep *const s = append_sweep(e, is_of_b ? BEGIN : ADD_DEGREE, l, l->ny, l->nx);
-        s->by.scale = (float)(is_of_b ? 1 / chebyshev_root(low, high, 0, degrees) : 1);
-        s->by.more = (float)(1 / chebyshev_root(low, high, degree, degrees));
+        s->by.scale = (float)(is_of_b ? 1 / chebyshev_root(0) : 1);
+        s->by.more = (float)(1 / chebyshev_root(degree));
         s->from = is_of_b ? l->b : l->x;
         s->to = l->y;
         l->y = l->x;
@@ -471,7 +462,7 @@ static inline bool make_cycle(const struct keeper *keeper, struct elliptic *e)
         s->from = e->level->x;
         s->solution = e->x;
     }
-    memcpy(e->sweep + e->sweeps, e->sweep, (size_t)degree_of(e->level) * sizeof(*e->sweep));
+    memcpy(e->sweep + e->sweeps, e->sweep, DEGREE * sizeof(*e->sweep));
     e->sweeps -= 2;
     e->on_device = upload(keeper, e->sweep, sizeof(e->sweep));
     return e->on_device;

@@ -178,7 +178,7 @@ static double VARIANT(chebyshev_iteration)(const struct kernel_call *call, struc
 {
     const double middle = (e->high + e->low) / 2, half = (e->high - e->low) / 2;
     const double gain = acosh(middle / half);
-    const int ahead = HOST_OR_OFFLOAD(e->levels > 1 ? degree_of(e->level) : 0, 0);
+    const int ahead = HOST_OR_OFFLOAD(e->levels > 1 ? DEGREE : 0, 0);
     double least = HUGE_VAL, rho = 0;
     for (int it = 0;;) {
         const double left = VARIANT(find_residual)(e, scale);
