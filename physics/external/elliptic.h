@@ -202,18 +202,16 @@ INLINED void multiply_patch(const struct sweep *s, struct factors by, struct pat
         multiply_rows(s, by, patch, 1, kind);
 }
 
-/* The right-hand side of the coarser level: sums of what this one leaves. */
+/* The right-hand side of the coarser level: sums of what this one leaves. If nx is odd, the last
+ * aggregate's second cell is in the ring, where shares are 0. */
 INLINED void restrict_to(const struct sweep *s, struct factors by, struct patch patch)
 {
     LEVEL_LOCALS
     const count start = (begin - 1) * cells_x + 1;
-    const count stop = (end - 1) * cells_x < nx ? (end - 1) * cells_x + 1 : nx + 1;
     const int32_t *const rows = s->level.fine_row;
-    const struct patch cells = {rows[patch.low], rows[patch.high], start, stop};
+    const struct patch cells = {rows[patch.low], rows[patch.high], start, (end - 1) * cells_x + 1};
     float *const left = s->level.y;
     multiply_patch(s, by, cells, RESTRICT);
-    for (count j = cells.low; j < cells.high && stop == nx + 1; j++)
-        left[j * stride + stop] = 0; /* if nx is odd, the last aggregate has no second */
     for (count row = patch.low; row < patch.high; row++) {
         const count first = rows[row], last = rows[row + 1] - 1;
         const float *const low = left + first * stride, *const high = left + last * stride;
@@ -256,19 +254,17 @@ INLINED void solve_coarsest(const struct sweep *s, struct patch patch)
 INLINED void prolong_from(const struct sweep *s, struct patch patch)
 {
     LEVEL_LOCALS
-    const count pairs_end = PAIRS_END(end <= nx / 2 ? end : nx / 2 + 1, nx);
     for (count j = patch.low; j < patch.high; j++) {
         const float *const coarse = from + s->level.coarse_row[j] * s->coarse_stride;
         const float *const shares = share + j * stride;
         float *const row = to + j * stride;
         if (cells_x == 2) {
             ALONG_X
-            for (count i = begin; i < pairs_end; i++) {
+            for (count i = begin; i < PAIRS_END(end, nx); i++) {
                 row[2 * i - 1] += shares[2 * i - 1] * coarse[i];
-                row[2 * i] += shares[2 * i] * coarse[i];
+                if (HOST_OR_OFFLOAD(true, 2 * i <= nx)) /* another thread may have the ring */
+                    row[2 * i] += shares[2 * i] * coarse[i];
             }
-            if (pairs_end < end)
-                row[nx] += shares[nx] * coarse[end - 1];
         } else {
             ALONG_X
             for (count i = begin; i < LOOP_END(end); i++)
@@ -279,9 +275,8 @@ INLINED void prolong_from(const struct sweep *s, struct patch patch)
 }
 
 /* p becomes scale p + more z, with the cycle's z; if it gains, x gains that times `gain`, and what
- * p was times `owed`. */
-INLINED void take_step_in_rows(const struct sweep *s, struct factors by, struct patch patch,
-                               bool gains)
+ * p was times `owed`. Every other step leaves x alone, which is half of the step's bytes. */
+INLINED void take_step(const struct sweep *s, struct factors by, struct patch patch, bool gains)
 {
     LEVEL_LOCALS
     const float *const root = s->level.root;
@@ -301,15 +296,6 @@ INLINED void take_step_in_rows(const struct sweep *s, struct factors by, struct 
     }
 }
 
-/* Every other step leaves x alone, which is half of the step's bytes. */
-INLINED void take_step(const struct sweep *s, struct factors by, struct patch patch)
-{
-    if (by.gain == 0)
-        take_step_in_rows(s, by, patch, false);
-    else
-        take_step_in_rows(s, by, patch, true);
-}
-
 INLINED void sweep_part(const struct sweep *s, struct factors by, struct patch patch)
 {
     if (s->kind == BEGIN)
@@ -322,8 +308,10 @@ INLINED void sweep_part(const struct sweep *s, struct factors by, struct patch p
         solve_coarsest(s, patch);
     else if (s->kind == PROLONG)
         prolong_from(s, patch);
+    else if (s->kind == TAKE_STEP && by.gain == 0)
+        take_step(s, by, patch, false);
     else if (s->kind == TAKE_STEP)
-        take_step(s, by, patch);
+        take_step(s, by, patch, true);
     else
         multiply_patch(s, by, patch, FOLLOW_STEP);
 }

@@ -1,24 +1,18 @@
-/* The heights of faces between columns of water, for kernels that have kbot and dzt. */
+/* The heights of faces between columns of water. */
 #ifndef PHYSICS_FACE_HEIGHT_H
 #define PHYSICS_FACE_HEIGHT_H
 
 #include "directives.h"
+#include "variant.h"
 
-/* Faces between so many columns, from the first on, and those that lie `beyond` elements further;
- * 0 where a face's column on either side is land. */
-INLINED void heights_of_faces(const struct arguments *a, count first, count beyond, count columns,
-                              double *heights)
+/* Between columns whose lowest levels are so many, from 1; 0 if either is land. */
+INLINED double height_of_face(int32_t here, int32_t beyond, const real *dzt, count nz)
 {
-    for (count n = 0; n < columns; n++)
-        heights[n] = 0;
-    for (count k = a->nz - 1; k >= 0; k--) {
-        ALONG_X
-        for (count n = 0; n < columns; n++) {
-            const int32_t here = a->kbot[first + n], other = a->kbot[first + beyond + n];
-            const count lowest = here > 0 && other > 0 ? (here > other ? here : other) - 1 : a->nz;
-            heights[n] += k >= lowest ? (double)a->dzt[k] : 0;
-        }
-    }
+    const count lowest = here > beyond ? here : beyond;
+    double height = 0;
+    for (count k = nz; k >= lowest && here > 0 && beyond > 0; k--)
+        height += (double)dzt[k - 1];
+    return height;
 }
 
 #endif

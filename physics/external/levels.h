@@ -85,13 +85,14 @@ static inline void *upload(const struct keeper *keeper, const void *numbers, siz
 
 static inline void find_roots(const struct level *l, const struct couplings *c)
 {
-    for (count j = 1; j <= l->ny; j++)
-        for (count i = 1; i <= l->nx; i++) {
-            const count o = j * l->stride + i, west = i > 1 ? o - 1 : o + l->nx - 1;
+    for (count j = 1; j <= l->ny; j++) {
+        CLOSE_RING(c->east + j * l->stride, l->nx, 1, l->nx + 1);
+        for (count o = j * l->stride + 1; o <= j * l->stride + l->nx; o++) {
             const double diagonal =
-                c->east[o] + c->east[west] + c->north[o] + c->north[o - l->stride] + c->excess[o];
+                c->east[o] + c->east[o - 1] + c->north[o] + c->north[o - l->stride] + c->excess[o];
             c->root[o] = (float)diagonal > 0 ? 1 / sqrt(diagonal) : 0;
         }
+    }
 }
 
 /* A cell's part of its aggregate's unknown: what a relaxation leaves of the constant, little where
@@ -101,10 +102,15 @@ static inline double weight_of(const struct couplings *c, count o)
     return 1 - c->excess[o] * c->root[o] * c->root[o];
 }
 
-/* Where the aggregate of cell (i, j) lies in the next level. */
-static inline count aggregate_of(const struct level *l, count i, count j)
+/* The cell to the east, and where a cell's aggregate lies in the next level. */
+static inline count east_of(const struct level *l, count o)
 {
-    return l->coarse_row[j] * l[1].stride + (i - 1) / l->cells_x + 1;
+    return o % l->stride == l->nx ? o + 1 - l->nx : o + 1;
+}
+
+static inline count aggregate_of(const struct level *l, count o)
+{
+    return l->coarse_row[o / l->stride] * l[1].stride + (o % l->stride - 1) / l->cells_x + 1;
 }
 
 /* Puts a level onto the device: its couplings, ring included, its cells' shares in aggregates, and
@@ -117,13 +123,11 @@ static inline bool put_level(const struct keeper *keeper, struct level *l,
     float *const east = calloc((size_t)(3 * elements + own), sizeof(*east));
     float *const north = east + elements, *const share = north + elements;
     for (count j = 1; j <= l->ny && east; j++) {
-        for (count i = 1; i <= nx; i++) {
-            const count o = j * stride + i;
-            east[o] = (float)(c->east[o] * c->root[o] * c->root[j * stride + i % nx + 1]);
+        for (count o = j * stride + 1; o <= j * stride + nx; o++) {
+            east[o] = (float)(c->east[o] * c->root[o] * c->root[east_of(l, o)]);
             north[o] = (float)(c->north[o] * c->root[o] * c->root[o + stride]);
             if (sums && c->root[o] > 0)
-                share[o] =
-                    (float)(weight_of(c, o) * sums->root[aggregate_of(l, i, j)] / c->root[o]);
+                share[o] = (float)(weight_of(c, o) * sums->root[aggregate_of(l, o)] / c->root[o]);
         }
         CLOSE_RING(east + j * stride, nx, 1, nx + 1);
     }
@@ -134,7 +138,7 @@ static inline bool put_level(const struct keeper *keeper, struct level *l,
     free(east);
     if (!sums)
         return is_put;
-    const size_t rows = (size_t)l->ny + 2;
+    const size_t rows = (size_t)l->ny + 3;
     l->coarse_row = upload(keeper, l->coarse_row, 2 * rows * sizeof(*l->coarse_row));
     if (l->coarse_row)
         l->fine_row = l->coarse_row + rows;
@@ -162,7 +166,7 @@ static inline double mean_ratio(const struct level *l, const struct couplings *c
 static inline void join_cells(struct level *l, const struct couplings *c, int32_t *rows_of_both)
 {
     const bool can_x = l->nx >= 4, can_y = l->ny >= 4;
-    int32_t *const coarse = rows_of_both, *const fine = rows_of_both + l->ny + 2;
+    int32_t *const coarse = rows_of_both, *const fine = coarse + l->ny + 3; /* one to spare */
     int32_t rows = 0;
     l->cells_x = can_x && (!can_y || mean_ratio(l, c, 1, l->ny + 1) >= 0.24) ? 2 : 1;
     for (count j = 1; j <= l->ny;) {
@@ -185,18 +189,14 @@ static inline void couple_aggregates(const struct level *l, const struct couplin
                                      const struct couplings *to)
 {
     for (count j = 1; j <= l->ny; j++) {
-        const int32_t *const row = l->coarse_row + j;
-        const bool is_second = row[-1] == row[0], has_two_beyond = j < l->ny && row[1] == row[2];
-        const double northward = 1 + 0.5 * (is_second + has_two_beyond);
-        for (count i = 1; i <= l->nx; i++) {
-            const count next = i % l->nx + 1, o = j * l->stride + i;
-            const count beside = o - i + next, beyond = o + l->stride;
-            const count sum = aggregate_of(l, i, j);
-            const double eastward = l->cells_x == 2 ? 1 + 0.5 * ((i % 2 == 0) + (next < l->nx)) : 1;
+        const int32_t *const rows = l->fine_row + l->coarse_row[j];
+        const double northward = 0.5 * (rows[2] - rows[0]);
+        for (count o = j * l->stride + 1; o <= j * l->stride + l->nx; o++) {
+            const count beside = east_of(l, o), beyond = o + l->stride, sum = aggregate_of(l, o);
             const double weight = weight_of(c, o);
-            if (sum != aggregate_of(l, next, j))
-                to->east[sum] += c->east[o] * weight * weight_of(c, beside) / eastward;
-            if (sum != aggregate_of(l, i, j + 1))
+            if (sum != aggregate_of(l, beside))
+                to->east[sum] += c->east[o] * weight * weight_of(c, beside) / (double)l->cells_x;
+            if (sum != aggregate_of(l, beyond))
                 to->north[sum] += c->north[o] * weight * weight_of(c, beyond) / northward;
         }
     }
@@ -209,10 +209,9 @@ struct member {
 };
 
 static inline struct member member_at(const struct level *l, const struct couplings *c,
-                                      const double *x, count i, count j)
+                                      const double *x, count o)
 {
-    const count o = j * l->stride + i;
-    return (struct member){aggregate_of(l, i, j), weight_of(c, o), x[o]};
+    return (struct member){aggregate_of(l, o), weight_of(c, o), x[o]};
 }
 
 /* Adds what two cells lose through their face: to each other's aggregate, times the difference of
@@ -232,14 +231,13 @@ static inline void add_losses(const struct level *l, const struct couplings *c, 
                               const double *unknown, const struct couplings *to)
 {
     for (count j = 1; j <= l->ny; j++)
-        for (count i = 1; i <= l->nx; i++) {
-            const count o = j * l->stride + i;
-            const struct member cell = member_at(l, c, x, i, j);
+        for (count o = j * l->stride + 1; o <= j * l->stride + l->nx; o++) {
+            const struct member cell = member_at(l, c, x, o);
+            const struct member beside = member_at(l, c, x, east_of(l, o));
+            const struct member beyond = member_at(l, c, x, o + l->stride);
             to->excess[cell.sum] += cell.weight * c->excess[o] * cell.x * unknown[cell.sum];
-            add_face(to->east, to->excess, unknown, c->east[o], cell,
-                     member_at(l, c, x, i % l->nx + 1, j));
-            add_face(to->north, to->excess, unknown, c->north[o], cell,
-                     member_at(l, c, x, i, j + 1));
+            add_face(to->east, to->excess, unknown, c->east[o], cell, beside);
+            add_face(to->north, to->excess, unknown, c->north[o], cell, beyond);
         }
 }
 
@@ -248,9 +246,8 @@ static inline void add_squares(const struct level *l, const double *unknown,
                                const struct couplings *to)
 {
     for (count j = 1; j <= l->ny; j++)
-        for (count i = 1; i <= l->nx; i++) {
-            const count o = j * l->stride + i;
-            to->east[o] += pow(unknown[o - i + i % l->nx + 1] - unknown[o], 2);
+        for (count o = j * l->stride + 1; o <= j * l->stride + l->nx; o++) {
+            to->east[o] += pow(unknown[east_of(l, o)] - unknown[o], 2);
             to->north[o] += pow(unknown[o + l->stride] - unknown[o], 2);
             to->excess[o] += pow(unknown[o], 2);
         }
@@ -262,17 +259,16 @@ static inline void make_wave(const struct level *l, const struct couplings *c, i
 {
     const double pi = acos(-1), number = 2 * pi / WAVE_LENGTH, angle = pi / WAVES * wave;
     for (int sweep = 0; sweep <= RELAXATIONS; sweep++)
-        for (count j = 1; j <= l->ny; j++)
+        for (count j = 1; j <= l->ny; j++) {
             for (count i = 1; i <= l->nx; i++) {
                 const count o = j * l->stride + i, south = o - l->stride;
-                const count east = o - i + i % l->nx + 1, west = i > 1 ? o - 1 : o + l->nx - 1;
                 const double along = cos(angle) * (double)i + sin(angle) * (double)j;
-                const double sum = c->east[o] * x[east] + c->east[west] * x[west] +
+                const double sum = c->east[o] * x[o + 1] + c->east[o - 1] * x[o - 1] +
                                    c->north[o] * x[o + l->stride] + c->north[south] * x[south];
-                x[o] = sweep > 0 ? c->root[o] * c->root[o] * sum : 0;
-                if (sweep == 0 && c->root[o] > 0)
-                    x[o] = sin(number * along);
+                x[o] = sweep == 0 ? sin(number * along) : c->root[o] * c->root[o] * sum;
             }
+            CLOSE_RING(x + j * l->stride, l->nx, 1, l->nx + 1);
+        }
 }
 
 /* The unknowns of aggregates whose cells' parts in them come nearest to x. */
@@ -283,9 +279,9 @@ static inline void find_unknowns(const struct level *l, const struct couplings *
     memset(unknown, 0, aggregates * sizeof(*unknown));
     memset(squares, 0, aggregates * sizeof(*squares));
     for (count j = 1; j <= l->ny; j++)
-        for (count i = 1; i <= l->nx; i++) {
-            const struct member cell = member_at(l, c, x, i, j);
-            const double root = c->root[j * l->stride + i];
+        for (count o = j * l->stride + 1; o <= j * l->stride + l->nx; o++) {
+            const struct member cell = member_at(l, c, x, o);
+            const double root = c->root[o];
             unknown[cell.sum] += root > 0 ? cell.weight * cell.x / (root * root) : 0;
             squares[cell.sum] += root > 0 ? cell.weight * cell.weight / (root * root) : 0;
         }
@@ -385,7 +381,7 @@ static inline bool build_levels(const struct keeper *keeper, struct elliptic *e,
     find_roots(l, c);
     if (l->nx * l->ny <= FEW)
         return put_level(keeper, l, c, NULL) && put_inverse(keeper, l, c);
-    int32_t *const rows = calloc(2 * (size_t)(l->ny + 2), sizeof(*rows));
+    int32_t *const rows = calloc(2 * (size_t)(l->ny + 3), sizeof(*rows));
     if (rows)
         join_cells(l, c, rows);
     const size_t elements = rows ? (size_t)elements_of(l + 1) : 0;

@@ -84,22 +84,27 @@ static void VARIANT(find_products)(const struct elliptic *e, bool is_energy)
         }
 }
 
+/* The largest magnitude; NaN without numbers. */
+static inline double largest_of(const double *numbers, count elements)
+{
+    double largest = numbers ? 0 : NAN;
+    for (count o = 0; o < elements && numbers; o++)
+        largest = fmax(largest, fabs(numbers[o]));
+    return largest;
+}
+
 /* The sum over all cells, exact whatever its order; NaN if the numbers cannot be copied. */
 static double VARIANT(sum_of_products)(const struct kernel_call *call, const struct elliptic *e,
                                        bool is_energy)
 {
-    const struct level *const l = e->level;
+    const count elements = elements_of(e->level);
     VARIANT(find_products)(e, is_energy);
     const double *const parts =
-        call->totals->on_host(call->totals->context, e->work, (size_t)elements_of(l));
-    double largest = 0, sums[SUM_PARTS] = {0};
-    for (count j = 1; j <= l->ny && parts; j++)
-        for (count o = j * l->stride + 1; o <= j * l->stride + l->nx; o++)
-            largest = fmax(largest, fabs(parts[o]));
-    const double cutter = first_cutter(largest);
-    for (count j = 1; j <= l->ny && parts; j++)
-        for (count o = j * l->stride + 1; o <= j * l->stride + l->nx; o++)
-            add_exactly(&sums[0], &sums[1], &sums[2], parts[o], cutter);
+        call->totals->on_host(call->totals->context, e->work, (size_t)elements);
+    const double cutter = first_cutter(largest_of(parts, elements));
+    double sums[SUM_PARTS] = {0};
+    for (count o = 0; o < elements && parts; o++)
+        add_exactly(&sums[0], &sums[1], &sums[2], parts[o], cutter);
     return parts ? sum_of_parts(sums) : NAN;
 }
 
@@ -163,10 +168,7 @@ static inline double rounding_of_x(const struct kernel_call *call, const struct 
 {
     const count elements = elements_of(e->level);
     const double *const x = call->totals->on_host(call->totals->context, e->x, (size_t)elements);
-    double largest = x ? 0 : NAN;
-    for (count o = 0; o < elements && x; o++)
-        largest = fmax(largest, fabs(x[o]));
-    return 8 * DBL_EPSILON * largest;
+    return 8 * DBL_EPSILON * largest_of(x, elements);
 }
 
 /* Chebyshev's iteration; returns the residual. It stops, too, where that grows, or where a round
@@ -276,7 +278,8 @@ static bool VARIANT(find_spectrum)(const struct kernel_call *call, struct ellipt
     return is_put;
 }
 
-/* Takes the finest level for the grid of a call. */
+/* Takes the finest level for the grid of a call. South of row 0 of an array is the last row of the
+ * one before, which is 0 as well. */
 static inline bool take_problem(const struct kernel_call *call, struct elliptic *e)
 {
     const count ghosts = 2 * MINIAPP_HALO;

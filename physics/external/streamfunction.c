@@ -11,7 +11,6 @@
  * the equations of coasts leave.
  */
 #define DESCRIPTION "external/streamfunction.kernel"
-#include "arguments.h"
 #include "face_height.h"
 #include "islands.h"
 #include "solve.h"
@@ -47,28 +46,19 @@ static void VARIANT(couple_corners)(const struct kernel_call *call, const struct
     const bool is_cyclic = call->cyclic_x;
     PARALLEL_COLUMNS
     for (count j = 0; j <= cells_y; j++)
-        for (count i0 = 0; i0 <= cells_x; i0 += ROW_CHUNK) {
-            const struct arguments a = {
-#include "gather.h"
-            };
-            const struct span part = chunk(i0, cells_x + 1);
-            const count y = j + MINIAPP_HALO - 1, row = j * stride, cells = part.end - part.begin;
-            const count first = y * nx + part.begin + MINIAPP_HALO - 1;
-            double v_faces[ROW_CHUNK], u_faces[ROW_CHUNK];
-            heights_of_faces(&a, first + 1, nx, cells, v_faces);
-            heights_of_faces(&a, first + nx, 1, cells, u_faces);
-            ALONG_X
-            for (count n = 0; n < cells; n++) {
-                const count i = part.begin + n, x = i + MINIAPP_HALO - 1;
-                const bool is_face = j < cells_y && (i < cells_x || is_cyclic);
-                const bool has_v = is_face && v_faces[n] > 0 && j > 0 && cells_x > 1;
-                const double over_v = (double)dxt[x + 1] * (double)cosu[y] * v_faces[n];
-                const double over_u = (double)dyt[y + 1] * u_faces[n];
-                const double along_u = (double)dxu[x] * (double)cost[y + 1];
-                east[row + i] = has_v ? (double)dyu[y] / over_v : 0;
-                north[row + i] = is_face && u_faces[n] > 0 ? along_u / over_u : 0;
-                water[row + i] = i > 0 && j > 0 && kbot[first + n] > 0;
-            }
+        for (count i = 0; i <= cells_x; i++) {
+            const count y = j + MINIAPP_HALO - 1, x = i + MINIAPP_HALO - 1, c = y * nx + x;
+            const int32_t to_east = kbot[c + 1], to_north = kbot[c + nx], beyond = kbot[c + nx + 1];
+            const double v_face = height_of_face(to_east, beyond, dzt, nz);
+            const double u_face = height_of_face(to_north, beyond, dzt, nz);
+            const bool is_face = j < cells_y && (i < cells_x || is_cyclic);
+            const bool has_v = is_face && v_face > 0 && j > 0 && cells_x > 1;
+            const double over_v = (double)dxt[x + 1] * (double)cosu[y] * v_face;
+            const double over_u = (double)dyt[y + 1] * u_face;
+            const double along_u = (double)dxu[x] * (double)cost[y + 1];
+            east[j * stride + i] = has_v ? (double)dyu[y] / over_v : 0;
+            north[j * stride + i] = is_face && u_face > 0 ? along_u / over_u : 0;
+            water[j * stride + i] = i > 0 && j > 0 && kbot[c] > 0;
         }
 }
 
@@ -88,7 +78,6 @@ static double VARIANT(start_stream)(const struct kernel_call *call, const struct
     for (count j = 0; j <= cells_y; j++)
         for (count i0 = 1; i0 <= cells_x; i0 += ROW_PART(cells_x)) {
             const count end = i0 + ROW_PART(cells_x), y = j + MINIAPP_HALO - 1, row = j * stride;
-            const count south = j > 0 ? stride : 0;
             int64_t most = 0;
             ALONG_X_MAX(most)
             for (count i = i0; i < end; i++) {
@@ -96,7 +85,7 @@ static double VARIANT(start_stream)(const struct kernel_call *call, const struct
                 const double v_east = east[o] > 0 ? dv_mean[c + 1] : 0;
                 const double v_west = east[o - 1] > 0 ? dv_mean[c] : 0;
                 const double u_north = north[o] > 0 ? du_mean[c + nx] : 0;
-                const double u_south = south && north[o - south] > 0 ? du_mean[c] : 0;
+                const double u_south = north[o - stride] > 0 ? du_mean[c] : 0;
                 b[o] = (double)dyu[y] * (v_west - v_east) +
                        (double)dxu[x] * ((double)cost[y + 1] * u_north - (double)cost[y] * u_south);
                 /* Loaded, then chosen: else clang-19 does not come to an end for ARM's SVE. */
@@ -116,8 +105,8 @@ static const double *VARIANT(find_unbalanced)(const struct kernel_call *call,
                                               const struct stream_problem *p)
 {
     const count corners = p->corners, stride = p->e.level->stride, once = 1;
-    const double *const east = p->e.east, *const north = p->e.north, *const b = p->e.b,
-                        *const x = p->e.x;
+    const double *const east = p->e.east, *const north = p->e.north, *const excess = p->e.excess;
+    const double *const b = p->e.b, *const x = p->e.x;
     const int32_t *const point = p->point;
     double *const unbalanced = p->unbalanced;
     PARALLEL_COLUMNS
@@ -125,10 +114,8 @@ static const double *VARIANT(find_unbalanced)(const struct kernel_call *call,
         for (count first = 0; first < corners; first += ROW_PART(corners)) {
             ALONG_X
             for (count n = first; n < first + ROW_PART(corners); n++) {
-                const count o = point[n], south = o > stride ? o - stride : o;
-                unbalanced[n] =
-                    b[o] + east[o] * (x[o + 1] - x[o]) + east[o - 1] * (x[o - 1] - x[o]) +
-                    north[o] * (x[o + stride] - x[o]) + north[south] * (x[south] - x[o]);
+                const count o = point[n];
+                unbalanced[n] = b[o] + LEFT_OF(x);
             }
         }
     return call->totals->on_host(call->totals->context, unbalanced, (size_t)corners);

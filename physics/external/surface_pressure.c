@@ -7,7 +7,6 @@
  * equals what flows in over dt_mom, and the first term of the step before.
  */
 #define DESCRIPTION "external/surface_pressure.kernel"
-#include "arguments.h"
 #include "constants.h"
 #include "face_height.h"
 #include "solve.h"
@@ -22,30 +21,18 @@ static void VARIANT(couple_pressure)(const struct kernel_call *call, const struc
     const count cyclic = call->cyclic_x && cells_x > 1;
     PARALLEL_COLUMNS
     for (count j = 1; j <= cells_y; j++)
-        for (count i0 = 0; i0 < cells_x; i0 += ROW_CHUNK) {
-            const struct arguments a = {
-#include "gather.h"
-            };
-            const struct span part = chunk(i0, cells_x);
-            const count y = j + MINIAPP_HALO - 1, row = j * stride, cells = part.end - part.begin;
-            const double depth = (double)dyt[y], cosine = (double)cost[y];
-            double to_east[ROW_CHUNK], to_north[ROW_CHUNK];
-            heights_of_faces(&a, y * nx + part.begin + MINIAPP_HALO, 1, cells, to_east);
-            heights_of_faces(&a, y * nx + part.begin + MINIAPP_HALO, nx, cells, to_north);
-            ALONG_X
-            for (count n = 0; n < cells; n++) {
-                const count i = part.begin + 1 + n, x = i + MINIAPP_HALO - 1;
-                const double width = (double)dxt[x];
-                const double through_east = i < cells_x || cyclic ? to_east[n] : 0;
-                const double through_north = j < cells_y ? to_north[n] : 0;
-                east[row + i] = through_east * depth / ((double)dxu[x] * cosine);
-                north[row + i] = through_north * (double)cosu[y] * width / (double)dyu[y];
-                excess[row + i] =
-                    kbot[y * nx + x] > 0
-                        ? width * depth * cosine / (GRAVITY * (double)dt_mom * (double)dt_tracer)
-                        : 0;
-            }
-            CLOSE_RING(east + row, cells_x, part.begin + 1, part.end + 1);
+        for (count i = 1; i <= cells_x; i++) {
+            const count y = j + MINIAPP_HALO - 1, x = i + MINIAPP_HALO - 1, c = y * nx + x;
+            const count row = j * stride, o = row + i;
+            const double width = (double)dxt[x], depth = (double)dyt[y], cosine = (double)cost[y];
+            const double to_east = height_of_face(kbot[c], kbot[c + 1], dzt, nz);
+            const double to_north = height_of_face(kbot[c], kbot[c + nx], dzt, nz);
+            const double area_per_wave =
+                width * depth * cosine / (GRAVITY * (double)dt_mom * (double)dt_tracer);
+            east[o] = i < cells_x || cyclic ? to_east * depth / ((double)dxu[x] * cosine) : 0;
+            north[o] = j < cells_y ? to_north * (double)cosu[y] * width / (double)dyu[y] : 0;
+            excess[o] = kbot[c] > 0 ? area_per_wave : 0;
+            CLOSE_RING(east + row, cells_x, i, i + 1);
         }
 }
 
