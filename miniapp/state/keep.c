@@ -57,9 +57,23 @@ static void *no_memory(const struct kept *kept, size_t bytes)
     return NULL;
 }
 
+/* The system hands out more memory than it has, and kills the process that uses it. */
+static bool host_lacks(const struct kept *kept, size_t bytes)
+{
+    const size_t small = 1 << 20;
+    char lack[MINIAPP_LACK];
+    if (bytes < small || miniapp_host_has((double)bytes, lack))
+        return false;
+    kept->state->kernel_status =
+        fail(MINIAPP_DEVICE, "out of memory for what a kernel keeps: it %s", lack);
+    return true;
+}
+
 static void *give_host(void *context, size_t bytes)
 {
     struct kept *const kept = context;
+    if (host_lacks(kept, bytes))
+        return NULL;
     void **const piece = grow(&kept->host, &kept->host_pieces, sizeof(*piece));
     if (piece)
         *piece = calloc(1, bytes);
@@ -79,6 +93,8 @@ static bool send_to_device(void *context, void *device, const void *host, size_t
 static void *give_device(void *context, size_t bytes)
 {
     struct kept *const kept = context;
+    if (miniapp_device_takes_host_memory(kept->state->device) && host_lacks(kept, bytes))
+        return NULL;
     OWNED void *const zeros = calloc(1, bytes);
     void **const piece = grow(&kept->device, &kept->device_pieces, sizeof(*piece));
     if (zeros && piece)

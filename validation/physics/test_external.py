@@ -2,6 +2,7 @@
 
 import json
 import re
+import resource
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from scipy import ndimage
 
 import fields
 import miniapp as package
-from conftest import DONE, MISMATCH, QUICK, read, write
+from conftest import DEVICE, DONE, MISMATCH, QUICK, read, write
 from reference import files
 from reference import streamfunction, surface_pressure
 
@@ -212,6 +213,17 @@ def test_what_is_kept_is_counted_as_memory(miniapp, reference, device, tmp_path)
     row, = json.loads(miniapp.passes(path, "-k", reference.NAME, "-d", device, "--format", "json"))["results"]
     cells, points = (row["nx"] - 4) * (row["ny"] - 4), row["nx"] * row["ny"]
     assert row["device_bytes"] > 5 * 8 * points + (6 * 8 + 1.25 * 11 * 4) * cells, row
+
+
+@pytest.mark.unsanitized("the sanitizer needs an address space without limits")
+def test_modes_that_memory_lacks(miniapp, tmp_path):
+    """4,400 islands need more than the process may use, which is known before any of it is used."""
+    kbot, most = np.ones((200, 200), int), 2**30
+    kbot[1::3, 1::3] = 0
+    message = miniapp.fails(DEVICE, r"out of memory for what a kernel keeps: it needs [\d.e+]+ GB, but the limit",
+                            store(tmp_path / "in.h5", *sea(kbot)), "-k", "streamfunction", "-t", 1,
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
+    assert float(re.search(r"needs ([\d.e+]+) GB", message)[1]) * 1e9 > most
 
 
 @pytest.mark.usefixtures("library")
