@@ -22,6 +22,7 @@
 
 enum { MOST_CHEBYSHEV = 60, ROUND = 6, MOST_GRADIENTS = 1000, LANCZOS = 16 };
 static const double MOST_OF_ROUND = 1e6; /* that the residual shrinks by, as float can follow */
+static const double NOTHING = 1e-290;    /* a right-hand side below, whose residual underflows */
 
 /* The size of a residual over the diagonal, by the latter's inverse root; in bits_of. */
 INLINED int64_t size_of(double residual, float root)
@@ -223,17 +224,17 @@ static inline void say_unsolved(const struct kernel_call *call, double left, dou
 }
 
 /* Solves for x, from what it holds. Residuals are relative to the largest b over the diagonal or,
- * where that is 0 but x has fixed values where no equation holds, to the residual at first.
+ * where that is nothing but x has fixed values where no equation holds, to the residual at first.
  * Rounding of x alone leaves some residual, too. Returns a factor of the solution: 1, but 0 where
- * it is 0, and NaN where it is not finite. */
+ * it is 0, and NaN where b is not finite. */
 static double VARIANT(solve_elliptic)(const struct kernel_call *call, struct elliptic *e,
                                       double tolerance, double largest, bool has_fixed)
 {
     const struct keeper *const keeper = call->keeper;
     e->iterations = e->nests = 0;
-    if (largest == 0 && has_fixed)
+    if (largest < NOTHING && has_fixed)
         largest = VARIANT(find_residual)(e, 1);
-    if (!isfinite(largest) || largest == 0) {
+    if (!isfinite(largest) || largest < NOTHING) {
         keeper->solved(keeper->context, 0, 0, 0);
         return !isfinite(largest) ? NAN : has_fixed;
     }

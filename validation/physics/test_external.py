@@ -42,6 +42,10 @@ def sea(kbot, *, dx=1e5, dy=1e5, cyclic=0, dzt=None, dt=3600.0, seed=1, **settin
     return values, {"dt_mom": dt, "dt_tracer": dt, "solver_tolerance": 1e-13, "halo": 0, "cyclic_x": cyclic} | settings
 
 
+def faint(values, share):
+    return {name: share * values[name] for name in MOVING}
+
+
 def random_bottom(seed, land, shape=(NY, NX)):
     """Depths of 10 m to 8 km, rough, and land in single cells."""
     rng = np.random.default_rng(seed)
@@ -191,6 +195,15 @@ def test_all_land_and_no_flow_give_zero(reference, miniapp, device, tmp_path):
         path, out = store(tmp_path / "in.h5", values | changes, settings), tmp_path / "out.h5"
         miniapp.passes(path, "-k", reference.NAME, "-d", device, "-o", out, warning=warning)
         assert not read(out, SOLVED[reference]).any()
+
+
+@both
+def test_almost_no_flow_gives_almost_zero(reference, miniapp, device, tmp_path):
+    """Products of such numbers underflow, as those of an ocean that comes to rest."""
+    values, settings = sea(islands())
+    path, out = store(tmp_path / "in.h5", values | faint(values, 1e-310), settings), tmp_path / "out.h5"
+    miniapp.passes(path, "-k", reference.NAME, "-d", device, "-o", out)
+    assert np.abs(read(out, SOLVED[reference])).max() <= 1e-300
 
 
 @both
