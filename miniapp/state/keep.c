@@ -117,9 +117,10 @@ static void fail_step(void *context, const char *line)
 {
     const struct kept *const kept = context;
     struct miniapp_state *const state = kept->state;
-    state->kernel_status = state->is_in_step
-                               ? fail(MINIAPP_MISMATCH, "step %zu: %s", state->steps + 1, line)
-                               : fail(MINIAPP_MISMATCH, "%s", line);
+    if (!state->kernel_status)
+        state->kernel_status = state->is_in_step
+                                   ? fail(MINIAPP_MISMATCH, "step %zu: %s", state->steps + 1, line)
+                                   : fail(MINIAPP_MISMATCH, "%s", line);
 }
 
 static void tell(void *context, const char *line)

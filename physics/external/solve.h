@@ -247,7 +247,7 @@ static double VARIANT(solve_elliptic)(const struct kernel_call *call, struct ell
         tell_once(keeper, &e->has_told[0], CONJUGATE_GRADIENTS_NEEDED);
         left = VARIANT(conjugate_gradients)(call, e, scale, enough, NULL);
     }
-    if (left > enough)
+    if (left > enough || isnan(left))
         say_unsolved(call, left, largest);
     else if (left <= enough && left > tolerance * largest)
         tell_once(keeper, &e->has_told[1], ROUNDING_REACHED);

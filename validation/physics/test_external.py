@@ -10,6 +10,7 @@ from scipy import ndimage
 
 import fields
 import miniapp as package
+import processes
 from conftest import DEVICE, DONE, MISMATCH, QUICK, read, write
 from reference import files
 from reference import streamfunction, surface_pressure
@@ -206,6 +207,24 @@ def test_almost_no_flow_gives_almost_zero(reference, miniapp, device, tmp_path):
     assert np.abs(read(out, SOLVED[reference])).max() <= 1e-300
 
 
+@pytest.mark.usefixtures("library")
+@both
+def test_a_guess_too_large_for_floats(reference, device, tmp_path):
+    """It is told, and leaves nothing for the next run."""
+    values, settings = sea(islands())
+    guess = SOLVED[reference].replace("taup1", "taum1")
+    weak = values | faint(values, 1e-60) | {guess: 1e6 * values[guess]}
+    state, other = (package.load(store(tmp_path / "in.h5", some, settings), reference.NAME, device)
+                    for some in (values, weak))
+    state.run(reference.NAME)
+    with pytest.raises(package.MismatchError, match="not solved: a residual of -?nan of the right-hand side is left"):
+        other.run(reference.NAME)
+    for name in {*MOVING, guess} & set(other):
+        other[name] = state[name]
+    other.run(reference.NAME)
+    assert other[SOLVED[reference]].tobytes() == state[SOLVED[reference]].tobytes()
+
+
 @both
 @pytest.mark.parametrize("shape", [(160, 140), (96, 100)])
 def test_any_number_of_threads(reference, miniapp, tmp_path, shape):
@@ -280,6 +299,31 @@ def test_conjugate_gradients_take_over(miniapp, device, tmp_path):
     assert done.stderr in (f"miniapp: {WARNING}", f"miniapp: {WARNING}miniapp: {ROUNDING}")
     solution = expected(surface_pressure, values, settings)
     assert np.abs(read(out, "psi_taup1") - solution).max() <= 1e-8 * np.abs(solution).max()
+
+
+# A device that does not return the array of this number, of those of at least 10 kB.
+FAILING = """
+#include <string.h>
+int omp_get_initial_device(void);
+int omp_target_memcpy(void *to, const void *from, size_t bytes, size_t to_offset, size_t from_offset, int there,
+                      int here)
+{
+    static int returned;
+    (void)to_offset, (void)from_offset, (void)here;
+    return there == omp_get_initial_device() && bytes > 10000 && ++returned == 50 ? 1 : !memcpy(to, from, bytes);
+}
+"""
+
+
+def test_sums_that_a_device_does_not_return(miniapp, device, tmp_path):
+    """That is told, not what becomes of the solution without them. Eigenvalues take 32 sums at most."""
+    if miniapp.offload != "emulated" or device == "cpu":
+        pytest.skip("needs an emulated device")
+    failing = processes.library(tmp_path / "failing.so", FAILING)
+    done = miniapp.run(*QUICK, store(tmp_path / "in.h5", *strange(3600.0)), "-k", "surface_pressure", "-d", device,
+                       "-t", 1, env={"LD_PRELOAD": str(failing)})
+    assert done.returncode == DEVICE
+    assert re.fullmatch(rf"miniapp: {WARNING}miniapp: device '.*' did not return 'sums'\n", done.stderr), done
 
 
 @both
