@@ -20,7 +20,7 @@ enum miniapp_status miniapp_fail(enum miniapp_status, const char *format, ...)
 /* Reports a warning. */
 void miniapp_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Removes an output that is half written. A signal handler may call it. */
+/* Removes an output that is half written, using only calls that a signal handler may make. */
 void miniapp_abandon(void);
 
 /* Call this before all else. If an offload runtime crashes while a device is opened, or aborts or

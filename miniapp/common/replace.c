@@ -10,16 +10,29 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The file that is being written. A signal handler reads it. */
+/* The file that is being written, and one that is still empty. A signal handler reads them. */
 static struct {
     volatile sig_atomic_t is_there;
     char path[PATH_MAX];
 } unfinished;
+static const char *volatile empty;
 
 static void remove_unfinished(void)
 {
     if (unfinished.is_there)
         unlink(unfinished.path);
+}
+
+void remove_if_abandoned(const char *path)
+{
+    empty = path;
+}
+
+void miniapp_abandon(void)
+{
+    remove_unfinished();
+    if (empty)
+        unlink(empty);
 }
 
 enum miniapp_status unwritable(const struct place *place, const char *reason)
@@ -107,7 +120,6 @@ enum miniapp_status replace_start(const struct place *place, struct replacement 
 {
     char folder[PATH_MAX];
     *new = (struct replacement){.place = place, .path = unfinished.path, .file = -1};
-    on_abandon(remove_unfinished);
     if (unfinished.is_there)
         return unwritable(place, "another output is unfinished");
     if (!join(dirname(strcpy(folder, place->target)), ".miniapp-XXXXXX", unfinished.path))

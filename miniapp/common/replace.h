@@ -54,4 +54,7 @@ enum miniapp_status replace_finish(struct replacement *new);
 void replace_close(struct replacement *new);
 #define CLOSED_REPLACEMENT __attribute__((cleanup(replace_close)))
 
+/* Lets miniapp_abandon() remove this file, too, as long as it is empty; NULL: none. */
+void remove_if_abandoned(const char *path);
+
 #endif

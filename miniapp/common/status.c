@@ -3,7 +3,6 @@
 #include "printable.h"
 
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 
 enum { LONGEST = 8192 }; /* two paths may be in it */
@@ -79,23 +78,4 @@ void miniapp_own_process(bool owned)
 bool owns_process(void)
 {
     return is_own_process;
-}
-
-enum { MOST_ABANDONED = 8 };
-
-static void (*volatile to_abandon[MOST_ABANDONED])(void);
-
-void on_abandon(void (*give_up)(void))
-{
-    for (size_t i = 0; i < MOST_ABANDONED; i++)
-        if (!to_abandon[i] || to_abandon[i] == give_up) {
-            to_abandon[i] = give_up;
-            return;
-        }
-}
-
-void miniapp_abandon(void)
-{
-    for (size_t i = 0; i < MOST_ABANDONED && to_abandon[i]; i++)
-        to_abandon[i]();
 }

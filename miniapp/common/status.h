@@ -33,10 +33,6 @@ static inline enum miniapp_status first_of(enum miniapp_status before, enum mini
     return before ? before : now;
 }
 
-/* Code that opens something which must not be left half done registers here, once, how to give it
- * up, using only calls that a signal handler may make. miniapp_abandon() runs all of these. */
-void on_abandon(void (*give_up)(void));
-
 /* Whether the program has said by miniapp_own_process that it owns the process. */
 bool owns_process(void);
 

@@ -15,15 +15,6 @@
 
 /* ---- one run at a time ---- */
 
-/* The run whose file is still empty. A signal handler reads it. */
-static const struct resume *volatile made;
-
-static void remove_made(void)
-{
-    if (made)
-        unlink(made->place.target);
-}
-
 /* The process that holds a lock on the file, by the kernel's list of locks; 0 if that does not
  * tell, for example because the process is on another machine. */
 static long holder_of(int file)
@@ -111,14 +102,13 @@ enum miniapp_status resume_open(const char *path, struct resume *resume)
     TRY(place_find(path, &resume->place));
     TRY(check_writable(resume));
     TRY(lock(resume));
-    on_abandon(remove_made);
-    made = resume->is_made ? resume : NULL;
+    remove_if_abandoned(resume->is_made ? resume->place.target : NULL);
     return MINIAPP_DONE;
 }
 
 void resume_close(struct resume *resume)
 {
-    made = NULL;
+    remove_if_abandoned(NULL);
     if (resume->is_made && is_in_place(resume))
         unlink(resume->place.target);
     if (resume->file >= 0)
@@ -389,7 +379,7 @@ enum miniapp_status resume_save(struct resume *resume, const struct results *res
     TRY(replace_start(&resume->place, &new));
     if (!write_results(new.path, results))
         return unwritable(&resume->place, strerror(errno));
-    made = NULL;                        /* from now on it may hold rows */
+    remove_if_abandoned(NULL);          /* from now on it may hold rows */
     flock(new.file, LOCK_EX | LOCK_NB); /* nobody else can have it, but not all can be locked */
     TRY(replace_finish(&new));
     close(resume->file);
