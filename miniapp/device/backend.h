@@ -39,9 +39,9 @@ struct backend {
     /* How many blocks, and threads in each, a loop nest of that many points gets. */
     void (*geometry)(int number, int points, int *blocks, int *threads);
 
-    /* The kernels of a precision. They run on the device that this thread selected last, if it
+    /* The kernels of each precision. They run on the device that this thread selected last, if it
      * could be. */
-    const struct kernel_functions *(*functions)(enum miniapp_precision precision);
+    const struct kernel_functions *functions[MINIAPP_PRECISIONS];
     enum miniapp_status (*select)(int number);
 
     /* Memory of a device; NULL where there is not enough. The host's begins so many bytes `ahead`

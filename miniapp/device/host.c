@@ -183,16 +183,12 @@ static enum miniapp_status select_host(int number)
 
 extern const struct kernel_functions functions_host_float64, functions_host_float32;
 
-static const struct kernel_functions *host_functions(enum miniapp_precision precision)
-{
-    return precision == MINIAPP_FLOAT64 ? &functions_host_float64 : &functions_host_float32;
-}
-
 const struct backend host_backend = {
     .build = "",
     .kind = TARGET_HOST,
     .open = host_open,
-    .functions = host_functions,
+    .functions =
+        {[MINIAPP_FLOAT64] = &functions_host_float64, [MINIAPP_FLOAT32] = &functions_host_float32},
     .select = select_host,
     .allocate = host_allocate,
     .release = host_release,

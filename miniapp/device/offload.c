@@ -17,11 +17,6 @@
 
 extern const struct kernel_functions functions_offload_float64, functions_offload_float32;
 
-static int device_count(void)
-{
-    return omp_get_num_devices();
-}
-
 /* LLVM's plug-in for the CPU loads a copy of the device code from /tmp, and leaves the file
  * there. */
 static int remove_copy(struct dl_phdr_info *loaded, size_t size, void *nothing)
@@ -46,11 +41,6 @@ static int runs_on_device(int number)
         on_device = !omp_is_initial_device();
     dl_iterate_phdr(remove_copy, NULL);
     return on_device;
-}
-
-static const struct kernel_functions *functions(enum miniapp_precision precision)
-{
-    return precision == MINIAPP_FLOAT64 ? &functions_offload_float64 : &functions_offload_float32;
 }
 
 enum { IS_EMULATED = MINIAPP_OFFLOAD_KIND == TARGET_EMULATED };
@@ -115,7 +105,7 @@ static bool describe(int number, char text[DEVICE_TEXT])
     if (IS_EMULATED)
         snprintf(text + length, DEVICE_TEXT - length, ", in the host's %.1f GB",
                  (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 1e9);
-    return number < device_count();
+    return number < omp_get_num_devices();
 }
 
 static double cache_bytes(int number)
@@ -153,7 +143,7 @@ static void explain_absence(int number, char reason[DEVICE_TEXT])
     char target[TARGET_TEXT];
     const int length = snprintf(
         reason, DEVICE_TEXT, "the runtime finds %d device%s that this build's %s code fits",
-        device_count(), device_count() == 1 ? "" : "s", MINIAPP_OFFLOAD_TARGETS);
+        omp_get_num_devices(), omp_get_num_devices() == 1 ? "" : "s", MINIAPP_OFFLOAD_TARGETS);
     if (length >= DEVICE_TEXT || !ask_driver(number, &gpu))
         return;
     target_print(&gpu.target, target);
@@ -244,7 +234,7 @@ static bool is_jit_ready(char reason[DEVICE_TEXT])
 
 static bool open_device(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEXT])
 {
-    if (number >= device_count()) {
+    if (number >= omp_get_num_devices()) {
         explain_absence(number, reason);
         return false;
     }
@@ -309,7 +299,8 @@ __attribute__((visibility("default"))) const struct backend OFFLOAD_BACKEND = {
     .empty_call = empty_call,
     .geometry = geometry,
     .open = open_device,
-    .functions = functions,
+    .functions = {[MINIAPP_FLOAT64] = &functions_offload_float64,
+                  [MINIAPP_FLOAT32] = &functions_offload_float32},
     .select = select_device,
     .allocate = allocate,
     .release = release,

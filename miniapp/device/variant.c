@@ -11,11 +11,6 @@
 
 extern const struct kernel_functions VARIANT_FLOAT64, VARIANT_FLOAT32;
 
-static const struct kernel_functions *functions_of_variant(enum miniapp_precision precision)
-{
-    return precision == MINIAPP_FLOAT64 ? &VARIANT_FLOAT64 : &VARIANT_FLOAT32;
-}
-
 #if defined(FIELDS_ARE_MAPPED)
 
 #include <omp.h>
@@ -126,7 +121,8 @@ static void vary_memory(struct backend *backend)
 
 static void vary(struct backend *backend)
 {
-    backend->functions = functions_of_variant;
+    backend->functions[MINIAPP_FLOAT64] = &VARIANT_FLOAT64;
+    backend->functions[MINIAPP_FLOAT32] = &VARIANT_FLOAT32;
     vary_memory(backend);
 }
 

@@ -151,7 +151,7 @@ static struct field_box box_of(const struct miniapp_state *state, const struct s
 static size_t copy_all(const struct miniapp_state *state, enum miniapp_side side, bool is_out,
                        char *message)
 {
-    const struct kernel_functions *const functions = backend_of(state)->functions(state->precision);
+    const struct kernel_functions *const functions = backend_of(state)->functions[state->precision];
     const struct pending *const pending = &state->exchange->pending;
     size_t bytes = 0;
     for (size_t i = 0; i < pending->count; i++)
@@ -252,7 +252,7 @@ static enum miniapp_status send_round(struct miniapp_state *state)
 static void wrap_along_x(struct miniapp_state *state, struct slot *const *slots, size_t count)
 {
     const size_t nx = state->grid.nx;
-    const struct kernel_functions *const functions = backend_of(state)->functions(state->precision);
+    const struct kernel_functions *const functions = backend_of(state)->functions[state->precision];
     for (size_t i = 0; i < count; i++)
         if (has_axis(slots[i]->field, MINIAPP_X))
             functions->exchange_x(slots[i]->device,

@@ -117,7 +117,7 @@ static enum miniapp_status bind_step(struct miniapp_plan *plan, const struct ste
     size_t scratch = 0;
     step->kernel = kernel;
     step->condition = from->condition;
-    step->run = state->device->backend->functions(state->precision)->run[kernel->id];
+    step->run = state->device->backend->functions[state->precision]->run[kernel->id];
     for (size_t i = 0; i < kernel->argument_count; i++) {
         const struct miniapp_field *const field = &fields[from->field[i]];
         if (kernel->arguments[i].access == MINIAPP_SCRATCH)

@@ -75,7 +75,7 @@ enum miniapp_status miniapp_state_create(const struct miniapp_device *device,
     if ((unsigned)precision >= MINIAPP_PRECISIONS)
         return fail(MINIAPP_USAGE, "there is no precision %d", (int)precision);
     TRY(check_grid(grid, MINIAPP_MIN_CELLS));
-    const ptrdiff_t most = device->backend->functions(precision)->most_turns;
+    const ptrdiff_t most = device->backend->functions[precision]->most_turns;
     if (most_turns(grid) > (size_t)most)
         return fail(
             MINIAPP_DEVICE,

@@ -96,7 +96,7 @@ static inline const struct kernel_functions *functions_for(const struct miniapp_
                                                            const struct slot *slot)
 {
     const bool is_wide = is_double(slot->field->type, state->precision);
-    return backend_of(state)->functions(is_wide ? MINIAPP_FLOAT64 : MINIAPP_FLOAT32);
+    return backend_of(state)->functions[is_wide ? MINIAPP_FLOAT64 : MINIAPP_FLOAT32];
 }
 
 static inline size_t slot_bytes(const struct miniapp_state *state, const struct slot *slot)

@@ -311,8 +311,8 @@ TEST(kernels_cost_something)
 
 TEST(precisions_have_functions_of_their_own)
 {
-    const struct kernel_functions *const wide = host_backend.functions(MINIAPP_FLOAT64);
-    const struct kernel_functions *const narrow = host_backend.functions(MINIAPP_FLOAT32);
+    const struct kernel_functions *const wide = host_backend.functions[MINIAPP_FLOAT64];
+    const struct kernel_functions *const narrow = host_backend.functions[MINIAPP_FLOAT32];
     assert_true(wide->exchange_x && narrow->exchange_x);
     for (size_t k = 0; k < KERNELS; k++) {
         assert_true(wide->run[k] && narrow->run[k] && wide->run[k] != narrow->run[k]);
@@ -330,11 +330,11 @@ static void count_runs(const struct kernel_call *call)
     runs++;
 }
 
-static const struct kernel_functions *counting_functions(enum miniapp_precision precision)
+static const struct kernel_functions *counting_functions(void)
 {
     static kernel_function *run[KERNELS];
     static struct kernel_functions functions = {run, .most_turns = PTRDIFF_MAX};
-    functions.exchange_x = host_backend.functions(precision)->exchange_x;
+    functions.exchange_x = host_backend.functions[MINIAPP_FLOAT64]->exchange_x;
     for (size_t k = 0; k < KERNELS; k++)
         run[k] = count_runs;
     return &functions;
@@ -357,7 +357,7 @@ static const struct miniapp_device device = {.label = "counting", .backend = &co
 static int make_backend(void **state)
 {
     counting = host_backend;
-    counting.functions = counting_functions;
+    counting.functions[MINIAPP_FLOAT64] = counting_functions();
     counting.allocate = take_little;
     counting.release = keep;
     return 0;

@@ -692,12 +692,12 @@ static const struct miniapp_kernel with_scratch = {.id = KERNELS - 1,
                                                                      sizeof(*scratch_arguments),
                                                    .touches = touches_all};
 
-static const struct kernel_functions *own_functions(enum miniapp_precision precision)
+static const struct kernel_functions *own_functions(void)
 {
     static kernel_function *run[KERNELS];
     static struct kernel_functions functions = {run, .most_turns = PTRDIFF_MAX};
-    memcpy(run, host_backend.functions(precision)->run, sizeof(run));
-    functions.exchange_x = host_backend.functions(precision)->exchange_x;
+    memcpy(run, host_backend.functions[MINIAPP_FLOAT64]->run, sizeof(run));
+    functions.exchange_x = host_backend.functions[MINIAPP_FLOAT64]->exchange_x;
     run[KERNELS - 1] = add_double_and_square;
     return &functions;
 }
@@ -726,7 +726,7 @@ TEST(scratch)
     struct step steps[2] = {0};
     const struct miniapp_sequence sequence = scratch_sequence(steps);
     struct backend backend = host_backend;
-    backend.functions = own_functions;
+    backend.functions[MINIAPP_FLOAT64] = own_functions();
     const struct miniapp_device own = {.label = "own", .backend = &backend};
     OWN_STATE ocean = state_on(&own, MINIAPP_FLOAT64, grid);
     const double field = 8 * (double)miniapp_grid_points(&grid);
@@ -762,7 +762,7 @@ TEST(growing_scratch)
     struct argument arguments[4];
     struct miniapp_kernel other = with_scratch;
     struct backend backend = host_backend;
-    backend.functions = own_functions;
+    backend.functions[MINIAPP_FLOAT64] = own_functions();
     backend.allocate = allocate_some;
     const struct miniapp_device own = {.label = "own", .backend = &backend};
     OWN_STATE ocean = state_on(&own, MINIAPP_FLOAT64, grid);

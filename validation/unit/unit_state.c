@@ -687,21 +687,16 @@ TEST(a_field_is_held_once)
     miniapp_plan_free(other);
 }
 
-static struct kernel_functions counting;
-static const struct kernel_functions *counting_functions(enum miniapp_precision precision)
-{
-    return &counting;
-}
-
 /* The device with kernels that count so far. */
 static const struct miniapp_device *device_that_counts_to(ptrdiff_t most_turns)
 {
+    static struct kernel_functions counting;
     static struct backend backend;
     static struct miniapp_device counter;
-    counting = *device->backend->functions(MINIAPP_FLOAT64);
+    counting = *device->backend->functions[MINIAPP_FLOAT64];
     counting.most_turns = most_turns;
     backend = *device->backend;
-    backend.functions = counting_functions;
+    backend.functions[MINIAPP_FLOAT64] = backend.functions[MINIAPP_FLOAT32] = &counting;
     counter = *device;
     counter.backend = &backend;
     return &counter;
