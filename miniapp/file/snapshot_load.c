@@ -126,18 +126,14 @@ static bool has_shape(hid_t dataset, const struct miniapp_field *field,
            memcmp(lengths, wanted, (size_t)rank * sizeof(*wanted)) == 0;
 }
 
-/* Why a dataset does not hold what the program wrote, or NULL. Its numbers are taken as they are,
- * so that another program must not have packed them. */
+/* Why a dataset does not hold what the program wrote, or NULL. */
 static const char *misfit(hid_t dataset, const struct miniapp_field *field,
                           const struct miniapp_grid *whole)
 {
     CLOSED const hid_t type = H5Dget_type(dataset);
     if (!has_shape(dataset, field, whole))
         return "has another shape";
-    if (H5Tget_class(type) != H5T_FLOAT)
-        return "has no floating-point numbers";
-    return H5Aexists(dataset, "scale_factor") || H5Aexists(dataset, "add_offset") ? "is packed"
-                                                                                  : NULL;
+    return H5Tget_class(type) == H5T_FLOAT ? NULL : "has no floating-point numbers";
 }
 
 static enum miniapp_status read_carried(hid_t file, const char *path, struct miniapp_state *state,
