@@ -305,7 +305,7 @@ static error_t set_seconds(struct options *options, const char *text)
 static error_t set_transfer(struct options *options, const char *name)
 {
     const int transfer = find_word("transfer", name, transfer_names, TRANSFERS);
-    options->transfer = (enum transfer)transfer;
+    options->each_call = transfer == 1;
     return transfer < 0 ? REPORTED : 0;
 }
 

@@ -346,7 +346,7 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
 static enum miniapp_status find_ceiling(const struct run *run, const struct row *row, bool *found)
 {
     const struct result wanted = result_like(row);
-    double is_known = ranks_own() == 0 && results_have(&run->results, &wanted);
+    double is_known = ranks_own() == 0 && results_find(&run->results, &wanted);
     enum miniapp_status status = MINIAPP_DONE;
     if (row->is_ceiling)
         status = agree_on(status, &is_known, 1);

@@ -106,8 +106,7 @@ static enum miniapp_status check_steps(const struct options *options)
         return fail(MINIAPP_USAGE,
                     "--steps needs a sequence with time levels, such as ocean_step; '%s' has none",
                     miniapp_sequence_name(options->kernels[0]));
-    if (options->resume || options->transfer == TRANSFER_EACH_CALL || options->method.repetitions ||
-        options->is_timed)
+    if (options->resume || options->each_call || options->method.repetitions || options->is_timed)
         return fail(MINIAPP_USAGE, "--steps advances the state in every call: leave out "
                                    "--resume, --repetitions, --seconds and --transfer each-call");
     return MINIAPP_DONE;
@@ -147,7 +146,7 @@ static enum miniapp_status check_together(const struct options *options)
                     "--variant makes more than %d rows of each kernel: give fewer variants, "
                     "devices or numbers of threads",
                     MAX_REPEATS);
-    if (options->roofline && options->transfer == TRANSFER_EACH_CALL)
+    if (options->roofline && options->each_call)
         return fail(MINIAPP_USAGE,
                     "--roofline measures kernels alone: leave out --transfer each-call");
     if (options->resume && (options->output || options->reference))

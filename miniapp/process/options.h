@@ -13,9 +13,6 @@
 enum { MAX_REPEATS = 64 }; /* of one repeatable option */
 enum { MOST_SETTINGS = 256, DEVICE_NAME = 24 };
 
-/* Where the data of an offload device are while calls are timed. */
-enum transfer { TRANSFER_ONCE, TRANSFER_EACH_CALL };
-
 enum action {
     ACTION_RUN,
     ACTION_LIST_KERNELS,
@@ -51,7 +48,7 @@ struct options {
     bool is_timed;        /* --seconds is given */
     bool roofline;
     bool checksums;
-    enum transfer transfer;
+    bool each_call;              /* of a row transfers its data */
     const char *resume;          /* a path or NULL */
     size_t threads[MAX_REPEATS]; /* none: all that the process may use */
     size_t thread_count;

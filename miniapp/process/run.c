@@ -261,7 +261,7 @@ static enum miniapp_status add_rows(const struct run *run, size_t shape, struct 
                 .settings = options->settings,
                 .precision = options->precisions[p],
                 .grid = grid_of_row(run, shape, options->kernels[k], options->precisions[p]),
-                .each_call = options->transfer == TRANSFER_EACH_CALL};
+                .each_call = options->each_call};
             struct row rows[MOST_COMPARED];
             bool has;
             const size_t count = list_compared(run, &like, rows);

@@ -1,7 +1,6 @@
 #include "provenance.h"
 #include "build.h"
 #include "cgroup.h"
-#include "printable.h"
 
 #include <hdf5.h>
 #include <hwloc.h>
@@ -111,17 +110,11 @@ static const hwloc_obj_type_t levels[CACHE_LEVELS] = {HWLOC_OBJ_L1CACHE, HWLOC_O
                                                       HWLOC_OBJ_L3CACHE};
 static const char *const level_names[CACHE_LEVELS] = {"L1", "L2", "L3"};
 
-static int number_of(hwloc_topology_t topology, hwloc_obj_type_t type)
-{
-    const int count = hwloc_get_nbobjs_by_type(topology, type);
-    return count > 0 ? count : 0;
-}
-
 static void find_caches(hwloc_topology_t topology, struct caches *caches)
 {
     for (int i = 0; i < CACHE_LEVELS; i++) {
         const hwloc_obj_t first = hwloc_get_obj_by_type(topology, levels[i], 0);
-        caches->count[i] = first ? number_of(topology, levels[i]) : 0;
+        caches->count[i] = hwloc_get_nbobjs_by_type(topology, levels[i]);
         caches->bytes[i] = first ? (double)first->attr->cache.size : 0;
     }
 }
@@ -130,8 +123,10 @@ static void add_topology(struct provenance *provenance, hwloc_topology_t topolog
                          const struct caches *caches)
 {
     provenance_append(provenance, "topology", "", "packages %d, cores %d, CPUs %d, NUMA nodes %d",
-                      number_of(topology, HWLOC_OBJ_PACKAGE), number_of(topology, HWLOC_OBJ_CORE),
-                      number_of(topology, HWLOC_OBJ_PU), number_of(topology, HWLOC_OBJ_NUMANODE));
+                      hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PACKAGE),
+                      hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE),
+                      hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU),
+                      hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE));
     for (int i = 0; i < CACHE_LEVELS; i++)
         if (caches->count[i] > 0)
             provenance_append(provenance, "topology", ", ", "%s %d x %.0f KiB", level_names[i],

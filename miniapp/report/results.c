@@ -25,17 +25,12 @@ bool same_row(const struct result *a, const struct result *b)
     return same_work(a, b) && same_place(a, b) && a->each_call == b->each_call;
 }
 
-static struct result *find(const struct results *results, const struct result *wanted)
+struct result *results_find(const struct results *results, const struct result *wanted)
 {
     for (size_t i = 0; i < results->result_count; i++)
         if (same_row(&results->results[i], wanted))
             return &results->results[i];
     return NULL;
-}
-
-bool results_have(const struct results *results, const struct result *wanted)
-{
-    return find(results, wanted) != NULL;
 }
 
 static void free_result(struct result *result)
@@ -47,7 +42,7 @@ static void free_result(struct result *result)
 
 struct result *results_put(struct results *results, const struct result *wanted)
 {
-    struct result *const known = find(results, wanted);
+    struct result *const known = results_find(results, wanted);
     if (!known)
         return grow(&results->results, &results->result_count, sizeof(*known));
     free_result(known);

@@ -146,8 +146,8 @@ bool budget_can_tell(const struct miniapp_budget *budget);
 /* "kept", "cannot tell", "BROKEN" or "not judged" */
 const char *budget_verdict(const struct march *march, const struct miniapp_budget *budget);
 
-/* Whether there is one like it. */
-bool results_have(const struct results *results, const struct result *wanted);
+/* The one that is like it; or NULL. */
+struct result *results_find(const struct results *results, const struct result *wanted);
 
 void results_release(struct results *results);
 

@@ -224,17 +224,6 @@ static enum miniapp_status find_plain(const char *name, const struct miniapp_seq
     return unknown("kernel", name, names, count, "");
 }
 
-/* A copy with other bindings. */
-static enum miniapp_status bind_sequence(const struct miniapp_sequence *from, const char *bindings,
-                                         struct miniapp_sequence *to)
-{
-    *to = *from;
-    to->steps = malloc(from->count * sizeof(*to->steps));
-    TRY(allocated(to->steps, "a sequence"));
-    memcpy(to->steps, from->steps, from->count * sizeof(*to->steps));
-    return bind_steps(from->name, to->steps, to->count, bindings);
-}
-
 static struct known *find_bound(const char *text)
 {
     struct known *one = bound;
@@ -252,7 +241,11 @@ static enum miniapp_status make_bound(const char *text, struct miniapp_sequence 
     if (!word(text, ":", name) || !bindings[strspn(bindings, ", ")])
         return fail(MINIAPP_USAGE, "kernels are NAME or NAME:ARGUMENT=FIELD,..., not '%s'", text);
     TRY(find_plain(name, &from));
-    return bind_sequence(from, bindings, to);
+    *to = *from;
+    to->steps = malloc(from->count * sizeof(*to->steps));
+    TRY(allocated(to->steps, "a sequence"));
+    memcpy(to->steps, from->steps, from->count * sizeof(*to->steps));
+    return bind_steps(name, to->steps, to->count, bindings);
 }
 
 static enum miniapp_status find_locked(const char *text, const struct miniapp_sequence **sequence);
