@@ -227,7 +227,6 @@ static bool is_kept(const struct row *row, const struct miniapp_field *field)
     return !row->advances && reads(row, field) && writes(row, field);
 }
 
-/* The host memory of a row. */
 static double host_bytes(const struct bench *bench, const struct row *row)
 {
     const bool on_host = miniapp_device_takes_host_memory(row->device);
@@ -322,7 +321,6 @@ static enum miniapp_status name_fields(const struct bench *bench, struct row *ro
     return MINIAPP_DONE;
 }
 
-/* Binds a row to its state's fields. */
 static enum miniapp_status bind_row(const struct bench *bench, struct row *row)
 {
     char bindings[4096] = "";

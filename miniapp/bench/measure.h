@@ -1,4 +1,3 @@
-/* Times of calls. */
 #ifndef MEASURE_H
 #define MEASURE_H
 

@@ -1,4 +1,3 @@
-/* Shapes of grids. */
 #ifndef SHAPE_H
 #define SHAPE_H
 

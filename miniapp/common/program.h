@@ -17,7 +17,6 @@ MINIAPP_BEGIN
 enum miniapp_status miniapp_fail(enum miniapp_status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Reports a warning. */
 void miniapp_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Removes an output that is half written, using only calls that a signal handler may make. */
@@ -76,7 +75,6 @@ struct miniapp_moves miniapp_sequence_moves(const struct miniapp_sequence *,
                                             const struct miniapp_grid *, enum miniapp_precision,
                                             const struct miniapp_settings *);
 
-/* Whether a step runs with these settings. */
 bool miniapp_sequence_runs(const struct miniapp_sequence *, size_t step,
                            const struct miniapp_settings *);
 
@@ -147,7 +145,6 @@ enum { LEAST_STACK = 256 };  /* KiB; half of that was found to be enough */
 enum { MINIAPP_LACK = 120 };
 bool miniapp_host_has(double bytes, char lack[MINIAPP_LACK]);
 
-/* The name of the processor. */
 enum { MINIAPP_PROCESSOR = 128 };
 const char *miniapp_host_processor(char text[MINIAPP_PROCESSOR]);
 
@@ -232,7 +229,6 @@ struct miniapp_water {
  * chose it, with a step of momentum of `dt` s; 0 if all is land. */
 double miniapp_water_setting(const struct miniapp_water *, const char *name, double dt);
 
-/* Facts about an open input. */
 struct miniapp_facts {
     struct miniapp_grid grid; /* as the file stores it, perhaps without ghosts */
     bool has_ghosts;
@@ -364,7 +360,6 @@ enum miniapp_status miniapp_state_spread(struct miniapp_state *, const struct bl
 /* Sets whether ghosts may be in flight while kernels that do not read them run. */
 void miniapp_state_overlap(struct miniapp_state *, bool overlaps);
 
-/* How many seconds it spent on exchanges. */
 double miniapp_state_exchange_seconds(const struct miniapp_state *);
 
 /* How many seconds it spent on gathering the whole ocean for kernels that need it. */

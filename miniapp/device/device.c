@@ -115,7 +115,6 @@ static const struct backend *load_backend(char reason[DEVICE_TEXT])
     return load_module(file, RTLD_NOW | RTLD_GLOBAL, OFFLOAD_BACKEND_NAME, reason);
 }
 
-/* The offload module; NULL, with the reason, if it cannot be loaded. */
 static const struct backend *load_offload(char reason[DEVICE_TEXT])
 {
     static const struct backend *backend;
@@ -171,7 +170,6 @@ static bool is_word(const char *name, size_t length, const char *word)
     return strlen(word) == length && strncmp(name, word, length) == 0;
 }
 
-/* Opens the device of that name; false, with the reason, if it cannot be used. */
 static bool open_named(const char *name, struct miniapp_device *device, char reason[DEVICE_TEXT])
 {
     size_t length;
@@ -308,7 +306,6 @@ void *device_allocate(const struct miniapp_device *device, size_t bytes, size_t 
     return memory;
 }
 
-/* Copies to a device or from it; within the host, unless both are the same memory. */
 static bool transfer_bytes(const struct miniapp_device *device, bool to_device, void *to,
                            const void *from, size_t bytes)
 {

@@ -136,7 +136,6 @@ static void geometry(int number, int points, int *blocks, int *threads)
     *threads = in_each;
 }
 
-/* The reason why the runtime has no device of that number. */
 static void explain_absence(int number, char reason[DEVICE_TEXT])
 {
     struct gpu gpu;

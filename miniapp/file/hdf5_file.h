@@ -112,7 +112,6 @@ struct box {
     hsize_t first[H5S_MAX_RANK], count[H5S_MAX_RANK];
 };
 
-/* Reads a box of a dataset as double. */
 enum miniapp_status read_box(hid_t dataset, const char *path, const char *name,
                              const struct box *box, double *values);
 

@@ -94,7 +94,6 @@ enum miniapp_status find_water(struct miniapp_input *input, enum field_id mask,
  * them. */
 enum miniapp_status check_masks(struct miniapp_input *input);
 
-/* Looks at the water of this process's rows. */
 enum miniapp_status look_at_water(struct miniapp_input *input, struct miniapp_water *water);
 
 /* Checks that ghosts repeat the cells at the other side, if the ocean is cyclic and the file has
@@ -118,7 +117,6 @@ enum miniapp_status read_wall(hid_t dataset, const char *path, struct miniapp_st
 
 /* ---- window.c ---- */
 
-/* Frees the masks that were kept for the window. */
 void drop_masks(struct miniapp_input *input);
 
 /* Sets the window that is read next, and drops the masks of another window. A window has one more
@@ -130,11 +128,9 @@ void move_window(struct miniapp_input *input, struct window window);
 struct cells own_rows(const struct miniapp_input *input);
 struct window own_window(const struct miniapp_input *input);
 
-/* The window that these targets need. */
 struct window window_for(const struct miniapp_input *input,
                          const struct miniapp_destination *targets, size_t count);
 
-/* The window that is a state's part of an ocean. */
 struct window window_of_state(const struct miniapp_state *state);
 
 /* The element of the whole field. */

@@ -1,4 +1,3 @@
-/* Fields from the file into states. */
 #include "hdf5_file.h"
 #include "input.h"
 #include "owned.h"

@@ -20,7 +20,6 @@ static size_t row_in_file(const struct miniapp_input *input, size_t element)
     return input->window.y0 + element / input->window.grid.nx % input->window.grid.ny;
 }
 
-/* Whether an element on (z, y, x) lies in the margin of the window. */
 static bool is_in_margin(const struct miniapp_input *input, size_t element)
 {
     const struct miniapp_grid *const grid = &input->window.grid, *const whole =
@@ -118,7 +117,6 @@ enum miniapp_status find_water(struct miniapp_input *input, enum field_id mask,
     return status;
 }
 
-/* The fields that tell which cells are water. */
 static const enum field_id cell_masks[] = {FIELD_maskT, FIELD_maskW, FIELD_kbot};
 enum { CELL_MASKS = sizeof(cell_masks) / sizeof(*cell_masks) };
 

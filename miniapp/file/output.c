@@ -1,4 +1,3 @@
-/* Outputs. */
 #include "output.h"
 #include "hdf5_file.h"
 #include "input.h"
@@ -74,7 +73,6 @@ static bool is_used(const struct miniapp_output *output, enum miniapp_axis axis,
     return field && (miniapp_field_rank(field) != 1 || miniapp_field_axis(field, 0) != axis);
 }
 
-/* The name and the coordinates of one axis. */
 static enum miniapp_status take_axis(struct miniapp_output *output,
                                      const struct miniapp_input *input, enum miniapp_axis axis)
 {
@@ -103,7 +101,6 @@ enum miniapp_status miniapp_output_take_coordinates(struct miniapp_output *outpu
     return copy_description(input->file, output->file) ? MINIAPP_DONE : output_failed(output);
 }
 
-/* Attaches an existing scale to an axis of a dataset. */
 static bool attach_named(hid_t file, const char *name, hid_t dataset, unsigned axis)
 {
     CLOSED const hid_t scale = H5Dopen2(file, name, H5P_DEFAULT);

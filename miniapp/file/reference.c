@@ -1,4 +1,3 @@
-/* References. */
 #include "hdf5_file.h"
 #include "owned.h"
 #include "program.h"

@@ -116,7 +116,6 @@ static error_t choose(struct options *options, const struct miniapp_sequence *ke
     return add_once("kernel", options->kernels, &options->kernel_count, &kernel, sizeof(void *));
 }
 
-/* Chooses all kernels of a group. */
 static error_t choose_all(struct options *options, const char *group)
 {
     error_t error = 0;

@@ -146,7 +146,6 @@ static enum miniapp_status start_ranks(int *argc, char ***argv)
     return status;
 }
 
-/* The words of a command line in one text. */
 static void join_words(int count, char **words, char text[PROVENANCE_TEXT])
 {
     text[0] = '\0';

@@ -23,7 +23,6 @@ static void set_defaults(struct options *options)
         options->precision_count = 1; /* float64 */
 }
 
-/* Adds the tracers to the sequence that is stepped. */
 static enum miniapp_status set_tracers(struct options *options)
 {
     OWNED char *text = NULL;
@@ -112,7 +111,6 @@ static enum miniapp_status check_steps(const struct options *options)
     return MINIAPP_DONE;
 }
 
-/* Checks what concerns several options. */
 static enum miniapp_status check_together(const struct options *options)
 {
     const bool resized = options->shape_count > 1 || !options->method.own_grid;

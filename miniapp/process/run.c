@@ -62,7 +62,6 @@ static enum miniapp_status add_device_of(struct run *run, struct miniapp_device 
     return status;
 }
 
-/* Each variant has to suit a device of the run. */
 static enum miniapp_status check_variants(const struct run *run)
 {
     const struct options *const options = &run->options;
@@ -353,7 +352,6 @@ enum miniapp_status run_open(struct run *run)
     return agree_on_water(run);
 }
 
-/* Checks what depends on settings. */
 static enum miniapp_status check_by_settings(const struct run *run)
 {
     const struct options *const options = &run->options;

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines that are kept. */
 struct held {
     char *text;
     size_t bytes;

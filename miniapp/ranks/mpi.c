@@ -1,4 +1,3 @@
-/* MPI's ranks. */
 #include "program.h"
 #include "ranks.h"
 #include "status.h"

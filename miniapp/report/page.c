@@ -159,7 +159,6 @@ static void print_times(const struct page *page, const struct result *r)
     print("%s%s\n", r->marks[0] ? "  " : "", r->marks);
 }
 
-/* Explains the marks that occur. */
 static void print_marks(const struct results *results)
 {
     static const struct {

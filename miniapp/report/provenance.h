@@ -80,7 +80,6 @@ void digest_file(const char *path, char text[SHA256_TEXT]);
 /* The digest of what was added to a context. */
 void digest_end(struct sha256_ctx *context, char text[SHA256_TEXT]);
 
-/* SHA-256 of a text. */
 void digest_text(const char *words, char text[SHA256_TEXT]);
 
 #endif

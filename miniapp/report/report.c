@@ -66,7 +66,6 @@ static void print_shared(const struct page *page)
  * itself, do not scale. */
 static const double MOST_OF_A_STEP = 0.05;
 
-/* How several processes shared the rows. */
 static void print_processes(const struct page *page)
 {
     for_each_result (r, page->results) {
@@ -138,7 +137,6 @@ static void print_flow(const struct march *march)
                                  : "water goes through the surface");
 }
 
-/* The terms of a budget's gain. */
 static void print_gains(const struct miniapp_budget *budget)
 {
     int column = page_item(0, "gain of %s in %s:", budget->name, budget->units);

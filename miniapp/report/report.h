@@ -66,11 +66,7 @@ bool is_chosen_by_name(const char *subject);
 
 /* Prints each kernel's arguments and cost, and the sequences. */
 void list_kernels(const struct miniapp_settings *settings);
-
-/* Prints the purpose and the directives of each variant. */
 void list_variants(void);
-
-/* Prints the devices that this build can use on this machine. */
 void list_devices(void);
 
 /* ---- resume.c: results in a file that outlives the run: a sweep goes on where it stopped ---- */

@@ -35,7 +35,6 @@ static json_t *provenance_object(const struct provenance *provenance)
     return object;
 }
 
-/* Each kernel's share of the time of a sequence. */
 static json_t *shares_object(const struct result *r)
 {
     json_t *steps = json_array();
@@ -75,7 +74,6 @@ static json_t *flow_object(const struct miniapp_flow *flow)
                      number(flow->top));
 }
 
-/* The JSON of a result's steps in time. */
 static json_t *march_object(const struct result *r)
 {
     const struct march *const march = r->march;

@@ -205,7 +205,6 @@ double result_efficiency(const struct result *result, const struct results *resu
     return result->speedup * base->threads / result->threads;
 }
 
-/* The first result of the same device. */
 static const struct result *first_of_device(const struct results *results, const struct result *r)
 {
     const struct result *first = results->results;

@@ -13,7 +13,6 @@
 /* Up to here doubles hold all whole numbers. */
 #define MOST_WHOLE 0x1p53
 
-/* The cost of a transfer. */
 struct transfer_times {
     double bytes, seconds;
     double pinned_seconds; /* through pinned memory; 0: not measured */

@@ -207,7 +207,6 @@ static enum miniapp_status make_room(struct miniapp_state *state, struct slot *c
     return MINIAPP_DONE;
 }
 
-/* Packs what goes to the neighbour beyond a side. */
 static enum miniapp_status pack(struct miniapp_state *state, enum miniapp_side side, size_t bytes,
                                 int rank)
 {
@@ -219,7 +218,6 @@ static enum miniapp_status pack(struct miniapp_state *state, enum miniapp_side s
     return device_fetch(state->device, out->host, out->device, bytes, "ghosts");
 }
 
-/* Unpacks a message of the round that has arrived. */
 static enum miniapp_status unpack(struct miniapp_state *state, const struct message *message)
 {
     const enum miniapp_side side = (enum miniapp_side)message->sent_as;
@@ -229,7 +227,6 @@ static enum miniapp_status unpack(struct miniapp_state *state, const struct mess
     return MINIAPP_DONE;
 }
 
-/* Sends the messages of a round, if there are any. */
 static enum miniapp_status send_round(struct miniapp_state *state)
 {
     struct pending *const pending = &state->exchange->pending;

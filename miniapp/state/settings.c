@@ -1,4 +1,3 @@
-/* Values of the settings. */
 #include "status.h"
 #include "table.h"
 #include "text.h"

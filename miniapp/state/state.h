@@ -128,7 +128,6 @@ enum miniapp_status state_scratch(struct miniapp_state *state, size_t number,
  * it, because the system clears new memory every time. */
 double *state_room(struct miniapp_state *state, size_t elements);
 
-/* The planes of a state's field. */
 static inline struct planes slot_planes(const struct miniapp_state *state, const struct slot *slot)
 {
     return planes_of(slot->field, &state->grid);
