@@ -44,25 +44,26 @@ static enum miniapp_status check_parts_of(const struct row *row)
     return MINIAPP_DONE;
 }
 
-static int add_row(struct bench *bench, struct row row, const struct method *method)
+/* `place` becomes the row's, or that of one like it. */
+static enum miniapp_status add_row(struct bench *bench, struct row row, const struct method *method,
+                                   int *place)
 {
-    for (int i = 0; i < bench->count; i++)
-        if (bench->rows[i].sequence == row.sequence && bench->rows[i].threads == row.threads &&
-            same_state(&bench->rows[i], &row)) {
-            bench->rows[i].is_ceiling &= row.is_ceiling;
-            return i;
+    for (*place = 0; *place < bench->count; ++*place) {
+        struct row *const other = &bench->rows[*place];
+        if (other->sequence == row.sequence && other->threads == row.threads &&
+            same_state(other, &row)) {
+            other->is_ceiling &= row.is_ceiling;
+            return MINIAPP_DONE;
         }
-    if (check_parts_of(&row) || cut(&row, method))
-        return NO_ROW;
-    struct row *rows = realloc(bench->rows, (size_t)(bench->count + 1) * sizeof(*rows));
-    if (!rows) {
-        fail(MINIAPP_DEVICE, "out of memory for %d rows", bench->count + 1);
-        return NO_ROW;
     }
+    TRY(check_parts_of(&row));
+    TRY(cut(&row, method));
+    struct row *rows = realloc(bench->rows, (size_t)(bench->count + 1) * sizeof(*rows));
+    TRY(allocated(rows, "%d rows", bench->count + 1));
     bench->rows = rows;
     row.advances = method->advances && !row.is_ceiling;
-    rows[bench->count] = row;
-    return bench->count++;
+    rows[bench->count++] = row;
+    return MINIAPP_DONE;
 }
 
 static const struct miniapp_sequence *known(const char *name)
@@ -114,17 +115,16 @@ enum miniapp_status bench_add(struct bench *bench, const struct row *wanted, boo
                               const struct method *method)
 {
     struct row row = *wanted;
+    int place, triad, fma;
     row.triad = row.fma = NO_ROW;
-    const int place = add_row(bench, row, method);
-    if (place == NO_ROW)
-        return miniapp_last_failure();
+    TRY(add_row(bench, row, method, &place));
     if (!roofline)
         return MINIAPP_DONE;
-    const int triad = add_row(bench, triad_of(&row), method);
-    const int fma = triad == NO_ROW ? NO_ROW : add_row(bench, fma_of(&row), method);
+    TRY(add_row(bench, triad_of(&row), method, &triad));
+    TRY(add_row(bench, fma_of(&row), method, &fma));
     bench->rows[place].triad = triad;
     bench->rows[place].fma = fma;
-    return fma == NO_ROW ? miniapp_last_failure() : MINIAPP_DONE;
+    return MINIAPP_DONE;
 }
 
 static const struct bound_field *find_field(const struct row *row,

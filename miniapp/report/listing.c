@@ -35,10 +35,8 @@ static void list_argument(const struct miniapp_sequence *sequence, size_t place,
         range_text(least, most, range);
     if (!miniapp_field_rank(field))
         strcpy(axes, "-");
-    for (int i = 0; i < miniapp_field_rank(field); i++) {
-        strcat(axes, i ? " " : "");
-        strcat(axes, miniapp_axis_name(miniapp_field_axis(field, i)));
-    }
+    for (int i = 0; i < miniapp_field_rank(field); i++)
+        append(axes, sizeof(axes), " ", "%s", miniapp_axis_name(miniapp_field_axis(field, i)));
     printf("  %-7s %-17s %-13s %-13s %s%s%s%s%s%s\n", words[miniapp_argument_access(kernel, place)],
            miniapp_field_name(field), axes,
            is_pressure ? miniapp_field_surface_units(field) : miniapp_field_units(field),

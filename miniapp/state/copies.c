@@ -230,11 +230,9 @@ enum miniapp_status miniapp_state_set(struct miniapp_state *state, const char *n
                                       const double *values)
 {
     struct slot *const slot = state_slot(state, name);
-    const enum miniapp_status status =
-        slot ? miniapp_state_set_part(state, name, 0, slot_elements(state, slot), values)
-             : MINIAPP_USAGE;
-    if (status)
-        return status;
+    if (!slot)
+        return MINIAPP_USAGE;
+    TRY(miniapp_state_set_part(state, name, 0, slot_elements(state, slot), values));
     note_flow(state, slot);
     return state_can_check(state, slot) ? state_check(state, slot) : MINIAPP_DONE;
 }
