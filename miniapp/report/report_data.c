@@ -161,14 +161,6 @@ static json_t *entry(const struct results *results, const struct result *row)
     return object;
 }
 
-/* Adds the members of another object, and releases it. */
-static json_t *with_members(json_t *object, json_t *more)
-{
-    json_object_update(object, more);
-    json_decref(more);
-    return object;
-}
-
 static json_t *transfer_object(const struct result *r, const struct results *results)
 {
     const struct result *base = results_base(results, r);
@@ -188,19 +180,22 @@ static json_t *check_object(const struct check *c, const struct results *results
     json_t *index = json_array();
     for (int i = 0; i < v->rank; i++)
         json_array_append_new(index, json_integer((json_int_t)v->worst_index[i]));
-    return with_members(
+    json_object_update_new(
         object, json_pack("{ss so so so so so sI so so sb}", "variable", c->variable, "max_abs",
                           number(v->max_abs), "max_rel", number(v->max_rel), "max_ref",
                           number(v->largest), "rtol", number(v->rtol), "atol", number(v->atol),
                           "compared", (json_int_t)v->compared, "below_atol", number(v->below_atol),
                           "worst_index", index, "passed", v->passed));
+    return object;
 }
 
 static json_t *checksum_object(const struct checksum *c, const struct results *results)
 {
-    json_t *const object = with_members(entry(results, &c->row), grid_object(&c->row.grid));
-    return with_members(
+    json_t *const object = entry(results, &c->row);
+    json_object_update_new(object, grid_object(&c->row.grid));
+    json_object_update_new(
         object, json_pack("{ss so}", "variable", c->variable, "sha256", text_value(c->text)));
+    return object;
 }
 
 static json_t *settings_object(const struct miniapp_settings *settings)
