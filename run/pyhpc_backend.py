@@ -93,7 +93,8 @@ def tke_as_theirs(arguments, outputs):
     return [tke, dtke, outputs["tke_surf_corr"].T]
 
 
-CONVERT = {"eos": lambda _arguments, outputs: outputs["dHdT"].T, "isoneutral": isoneutral_as_theirs, "tke": tke_as_theirs}
+CONVERT = {"eos": lambda _arguments, outputs: outputs["dHdT"].T, "isoneutral": isoneutral_as_theirs,
+           "tke": tke_as_theirs}
 
 
 def make_module(name, kernel, library):
