@@ -340,11 +340,12 @@ static inline void invert(double *matrix, count rows)
 }
 
 /* Puts the inverse of the coarsest level's matrix onto the device. What is added to the diagonal
- * bounds it where a basin has almost no excess, and with it what the inverse makes of rounding. */
+ * bounds it where a basin has almost no excess, and with it what the inverse makes of rounding, of
+ * which there is little without finer levels. */
 static inline bool put_inverse(const struct keeper *keeper, struct level *l,
                                const struct couplings *c)
 {
-    const double added = 5e-3;
+    const double added = l->root ? 1e-6 : 5e-3;
     const count nx = l->nx, stride = l->stride, cells = nx * l->ny;
     const size_t bytes = (size_t)(cells * elements_of(l)) * sizeof(float);
     double *const matrix = calloc((size_t)(cells * cells), sizeof(*matrix));

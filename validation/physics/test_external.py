@@ -301,6 +301,20 @@ def test_conjugate_gradients_take_over(miniapp, device, tmp_path):
     assert np.abs(read(out, "psi_taup1") - solution).max() <= 1e-8 * np.abs(solution).max()
 
 
+@both
+def test_a_small_sea_takes_few_iterations(reference, miniapp, device, tmp_path):
+    """They are of one level, whose inverse leaves little to do."""
+    path = store(tmp_path / "in.h5", *sea(random_bottom(1, 0, (8, 8)), dx=1e4, dy=1e4, solver_tolerance=1e-10))
+    assert miniapp.json(path, "-k", reference.NAME, "-d", device)["results"][0]["solution"]["iterations"] <= 6
+
+
+def test_lakes_with_almost_no_excess(miniapp, tmp_path):
+    """Their inverse is bounded: else it makes so much of rounding that conjugate gradients fail."""
+    lakes = sea(random_bottom(1, 0.3, (3, 300)), dx=1e3, dy=1e3, dt=3e5, solver_tolerance=1e-10)
+    done = miniapp.run(*QUICK, store(tmp_path / "in.h5", *lakes), "-k", "surface_pressure")
+    assert done.returncode == DONE and done.stderr == f"miniapp: {WARNING}", done
+
+
 # A device that does not return the array of this number, of those of at least 10 kB.
 FAILING = """
 #include <string.h>
