@@ -338,7 +338,7 @@ enum miniapp_status report(const struct results *results, enum output_format for
 {
     switch (format) {
     case FORMAT_TABLE: report_table(results); break;
-    case FORMAT_JSON: report_json(results); break;
+    case FORMAT_JSON: report_json(results, stdout); break;
     case FORMAT_CSV: report_csv(results); break;
     }
     return end_of_stdout();

@@ -6,17 +6,15 @@
 #include "results.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 enum output_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
 
 /* Prints the results on stdout; MINIAPP_OUTPUT where that fails. */
 enum miniapp_status report(const struct results *results, enum output_format format);
 
-void report_json(const struct results *results);
+bool report_json(const struct results *results, FILE *stream); /* false where it cannot */
 void report_csv(const struct results *results);
-
-/* The object of --format json, which the caller releases. */
-json_t *results_object(const struct results *results);
 
 /* ---- page.c: the layout that people read, of PAGE_WIDTH columns as far as names allow ---- */
 

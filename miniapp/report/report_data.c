@@ -227,7 +227,7 @@ static json_t *warnings_array(const char *lines)
     return warnings;
 }
 
-json_t *results_object(const struct results *results)
+static json_t *results_object(const struct results *results)
 {
     json_t *rows = json_array(), *transfers = json_array();
     json_t *validation = json_array(), *checksums = json_array();
@@ -249,12 +249,13 @@ json_t *results_object(const struct results *results)
         "results", rows, "transfers", transfers, "validation", validation, "checksums", checksums);
 }
 
-void report_json(const struct results *results)
+bool report_json(const struct results *results, FILE *stream)
 {
     json_t *const root = results_object(results);
-    json_dumpf(root, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
-    putchar('\n');
+    const bool is_written = json_dumpf(root, stream, JSON_INDENT(2) | JSON_ENSURE_ASCII) == 0 &&
+                            putc('\n', stream) != EOF;
     json_decref(root);
+    return is_written;
 }
 
 /* ---- CSV: the rows, after where they come from in comments ---- */

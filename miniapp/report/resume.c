@@ -362,13 +362,10 @@ static bool write_results(const char *path, const struct results *results)
     FILE *const stream = fopen(path, "w");
     if (!stream)
         return false;
-    json_t *const root = results_object(results);
     errno = ENOMEM;
-    const bool written = json_dumpf(root, stream, JSON_INDENT(2) | JSON_ENSURE_ASCII) == 0 &&
-                         putc('\n', stream) != EOF && fflush(stream) == 0;
+    const bool written = report_json(results, stream) && fflush(stream) == 0;
     const int reason = errno;
     fclose(stream);
-    json_decref(root);
     errno = reason;
     return written;
 }
