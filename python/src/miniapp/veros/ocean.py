@@ -27,7 +27,7 @@ FILLED = {name: ALL_GHOSTS for name in ("u", "v", "temp", "salt", "tke", "eke", 
 WITH_EDDIES = "enable_eddy_streamfunction"
 AT_SET_UP = ("eq_of_state_type", "coord_degree", "enable_cyclic_x", "enable_tempsalt_sources", "miniapp_device",
              "miniapp_threads", "miniapp_tracers")  # settings that decide there what there is to do
-SOLVER_TOLERANCE = 1e-13  # of the external mode; Veros's own is about as near to the solution
+SOLVER_TOLERANCE = 1e-13  # of the external mode; Veros's own solver ends between an absolute 1e-8 and rounding
 # Where rounding does not allow that, nobody has chosen a tolerance out of reach.
 warnings.filterwarnings("ignore", "the external mode is solved as far as rounding allows", RuntimeWarning, __name__)
 
