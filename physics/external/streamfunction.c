@@ -35,9 +35,10 @@ struct stream_problem {
     double *on_coast; /* host: modes at coasts' corners, with room for amounts */
 };
 
-/* Faces between water, in rows 0 to ny of corners; and the water, in e's work. Corner (i, j) is the
- * north-eastern one of cell (i, j). Those with i = 0 lie on the western wall of a closed ocean,
- * which is one with the northern wall: their streamfunction is 0, as in the ring. */
+/* Faces between water, in rows 0 to ny of corners, from arrays of 0; and the water, in e's work.
+ * Corner (i, j) is the north-eastern one of cell (i, j). Those with i = 0 lie on the western wall
+ * of a closed ocean, which is one with the northern wall: their streamfunction is 0, as in the
+ * ring. */
 static void VARIANT(couple_corners)(const struct kernel_call *call, const struct elliptic *e)
 {
 #include "unpack.h"
@@ -46,19 +47,30 @@ static void VARIANT(couple_corners)(const struct kernel_call *call, const struct
     const bool is_cyclic = call->cyclic_x;
     PARALLEL_COLUMNS
     for (count j = 0; j <= cells_y; j++)
-        for (count i = 0; i <= cells_x; i++) {
-            const count y = j + MINIAPP_HALO - 1, x = i + MINIAPP_HALO - 1, c = y * nx + x;
-            const int32_t to_east = kbot[c + 1], to_north = kbot[c + nx], beyond = kbot[c + nx + 1];
-            const double v_face = height_of_face(to_east, beyond, dzt, nz);
-            const double u_face = height_of_face(to_north, beyond, dzt, nz);
-            const bool is_face = j < cells_y && (i < cells_x || is_cyclic);
-            const bool has_v = is_face && v_face > 0 && j > 0 && cells_x > 1;
-            const double over_v = (double)dxt[x + 1] * (double)cosu[y] * v_face;
-            const double over_u = (double)dyt[y + 1] * u_face;
-            const double along_u = (double)dxu[x] * (double)cost[y + 1];
-            east[j * stride + i] = has_v ? (double)dyu[y] / over_v : 0;
-            north[j * stride + i] = is_face && u_face > 0 ? along_u / over_u : 0;
-            water[j * stride + i] = i > 0 && j > 0 && kbot[c] > 0;
+        for (count i0 = 0; i0 <= cells_x; i0 += ROW_PART(cells_x + 1)) {
+            const count end = i0 + ROW_PART(cells_x + 1), y = j + MINIAPP_HALO - 1;
+            for (count k = nz; k > 0; k--) {
+                ALONG_X
+                for (count i = i0; i < end; i++) {
+                    const count o = j * stride + i, c = y * nx + i + MINIAPP_HALO - 1;
+                    const int32_t beyond = kbot[c + nx + 1];
+                    const double height = (double)dzt[k - 1];
+                    east[o] += is_open_between(k, kbot[c + 1], beyond) ? height : 0;
+                    north[o] += is_open_between(k, kbot[c + nx], beyond) ? height : 0;
+                }
+            }
+            ALONG_X
+            for (count i = i0; i < end; i++) {
+                const count o = j * stride + i, x = i + MINIAPP_HALO - 1;
+                const bool is_face = j < cells_y && (i < cells_x || is_cyclic);
+                const bool has_v = is_face && east[o] > 0 && j > 0 && cells_x > 1;
+                const double over_v = (double)dxt[x + 1] * (double)cosu[y] * east[o];
+                const double over_u = (double)dyt[y + 1] * north[o];
+                const double along_u = (double)dxu[x] * (double)cost[y + 1];
+                east[o] = has_v ? (double)dyu[y] / over_v : 0;
+                north[o] = is_face && north[o] > 0 ? along_u / over_u : 0;
+                water[o] = i > 0 && j > 0 && kbot[y * nx + x] > 0;
+            }
         }
 }
 

@@ -12,7 +12,8 @@
 #include "solve.h"
 #include "span.h"
 
-/* The couplings of the finest level. Cell (i, j) has ghosts to its west and south. */
+/* The couplings of the finest level, from arrays of 0. Cell (i, j) has ghosts to its west and
+ * south. */
 static void VARIANT(couple_pressure)(const struct kernel_call *call, const struct elliptic *e)
 {
 #include "unpack.h"
@@ -21,18 +22,30 @@ static void VARIANT(couple_pressure)(const struct kernel_call *call, const struc
     const count cyclic = call->cyclic_x && cells_x > 1;
     PARALLEL_COLUMNS
     for (count j = 1; j <= cells_y; j++)
-        for (count i = 1; i <= cells_x; i++) {
-            const count y = j + MINIAPP_HALO - 1, x = i + MINIAPP_HALO - 1, c = y * nx + x;
-            const count row = j * stride, o = row + i;
-            const double width = (double)dxt[x], depth = (double)dyt[y], cosine = (double)cost[y];
-            const double to_east = height_of_face(kbot[c], kbot[c + 1], dzt, nz);
-            const double to_north = height_of_face(kbot[c], kbot[c + nx], dzt, nz);
-            const double area_per_wave =
-                width * depth * cosine / (GRAVITY * (double)dt_mom * (double)dt_tracer);
-            east[o] = i < cells_x || cyclic ? to_east * depth / ((double)dxu[x] * cosine) : 0;
-            north[o] = j < cells_y ? to_north * (double)cosu[y] * width / (double)dyu[y] : 0;
-            excess[o] = kbot[c] > 0 ? area_per_wave : 0;
-            CLOSE_RING(east + row, cells_x, i, i + 1);
+        for (count i0 = 1; i0 <= cells_x; i0 += ROW_PART(cells_x)) {
+            const count end = i0 + ROW_PART(cells_x), y = j + MINIAPP_HALO - 1;
+            for (count k = nz; k > 0; k--) {
+                ALONG_X
+                for (count i = i0; i < end; i++) {
+                    const count o = j * stride + i, c = y * nx + i + MINIAPP_HALO - 1;
+                    const double height = (double)dzt[k - 1];
+                    east[o] += is_open_between(k, kbot[c], kbot[c + 1]) ? height : 0;
+                    north[o] += is_open_between(k, kbot[c], kbot[c + nx]) ? height : 0;
+                }
+            }
+            ALONG_X
+            for (count i = i0; i < end; i++) {
+                const count o = j * stride + i, x = i + MINIAPP_HALO - 1;
+                const double width = (double)dxt[x], depth = (double)dyt[y];
+                const double cosine = (double)cost[y];
+                const double area_per_wave =
+                    width * depth * cosine / (GRAVITY * (double)dt_mom * (double)dt_tracer);
+                const double over_east = (double)dxu[x] * cosine;
+                east[o] = i < cells_x || cyclic ? east[o] * depth / over_east : 0;
+                north[o] = j < cells_y ? north[o] * (double)cosu[y] * width / (double)dyu[y] : 0;
+                excess[o] = kbot[y * nx + x] > 0 ? area_per_wave : 0;
+            }
+            CLOSE_RING(east + j * stride, cells_x, i0, end);
         }
 }
 
