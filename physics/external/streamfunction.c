@@ -11,7 +11,7 @@
  * the equations of coasts leave.
  */
 #define DESCRIPTION "external/streamfunction.kernel"
-#include "face_height.h"
+#include "faces.h"
 #include "islands.h"
 #include "solve.h"
 #include "span.h"

@@ -8,7 +8,7 @@
  */
 #define DESCRIPTION "external/surface_pressure.kernel"
 #include "constants.h"
-#include "face_height.h"
+#include "faces.h"
 #include "solve.h"
 #include "span.h"
 

@@ -1,6 +1,6 @@
 /* Faces between columns of water. */
-#ifndef PHYSICS_FACE_HEIGHT_H
-#define PHYSICS_FACE_HEIGHT_H
+#ifndef PHYSICS_FACES_H
+#define PHYSICS_FACES_H
 
 #include "directives.h"
 
