@@ -59,8 +59,8 @@ def independently(path, case, tables):
     if tables.levels(case.sequence) and "w" in values and has_only_velocities(path, "w"):
         needed = {name: values[name] for name in tables.reads("vertical_velocity")}
         values["w"] = package.vertical_velocity(**needed, check=False)
-    if (case.sequence in ("ocean", "ocean_at_rest") and has_only_velocities(path, "psi")
-            and setting(path, "enable_streamfunction") != 0):
+    carries_psi = "psi" in dict(tables.levels(case.sequence))
+    if carries_psi and has_only_velocities(path, "psi") and setting(path, "enable_streamfunction") != 0:
         values["psi"] = sums_of_transports(values, case.cyclic)
     return values
 
